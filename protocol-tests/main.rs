@@ -1,0 +1,1 @@
+//! The one test binary: what kdyno does, seen from outside and at its borders.

@@ -1,0 +1,1 @@
+//! Where SASL mechanisms and TLS configuration plug in.

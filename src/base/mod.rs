@@ -1,0 +1,4 @@
+//! Small words everything speaks: time, sizes, rates, random streams, secrets.
+
+pub mod clock;
+pub mod rng;

@@ -1,0 +1,1 @@
+//! The embedded broker: a test and calibration device, not a store.

@@ -1,0 +1,1 @@
+//! What this machine and this tool reach with no broker's work in the way.

@@ -1,0 +1,1 @@
+//! The engines: state machines that take `now` and bytes.

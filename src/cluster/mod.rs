@@ -1,0 +1,1 @@
+//! Many connections: who leads what, and how that is kept fresh.

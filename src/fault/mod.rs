@@ -1,0 +1,1 @@
+//! The fault language that the embedded broker and the proxy will share.

@@ -1,0 +1,1 @@
+//! The workload: arrivals, payloads, lanes, and the loop that runs them.

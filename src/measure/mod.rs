@@ -1,0 +1,3 @@
+//! Numbers: histograms, parts of latency, intervals, summaries. Pure, and knows nothing of Kafka.
+
+pub mod stamps;

@@ -1,0 +1,1 @@
+//! One connection: pipeline, socket, handshake, mailbox.

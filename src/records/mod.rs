@@ -1,0 +1,1 @@
+//! Record batches v2: written, re-stamped, read, compressed. Pure.

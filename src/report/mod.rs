@@ -1,0 +1,1 @@
+//! Outcomes → text, JSON, CSV and histogram files.

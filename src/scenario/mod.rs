@@ -1,0 +1,1 @@
+//! The plan: what the user asked for, what will happen, what came out.

@@ -1,0 +1,1 @@
+//! Bytes ⇄ messages. Pure: no socket, no clock.
