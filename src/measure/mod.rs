@@ -1,3 +1,8 @@
 //! Numbers: histograms, parts of latency, intervals, summaries. Pure, and knows nothing of Kafka.
 
+pub mod histogram;
+pub mod interval;
+pub mod parts;
+pub mod recorder;
+pub mod recording;
 pub mod stamps;

@@ -10,9 +10,24 @@ use crate::base::clock::Nanos;
 /// The grain of irregular due times: 64 ns, so that 32 bits reach 275 s.
 pub const OFFSET_UNIT_NS: u64 = 64;
 
+/// The phase a record belongs to, by its due time (flat out: by its offered time).
+///
+/// Whoever makes records due knows their exact due time and says the phase; deriving it later from
+/// a stored due time would misplace the records within a rounding of the border.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Before the window: sent, counted apart.
+    Warmup,
+    /// In the window: what the result is about. The drain only waits for such records.
+    #[default]
+    Measured,
+}
+
 /// What a pass of the load loop knows about the records it appends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pass {
+    /// The phase of the records; a pass that crosses the border is two passes.
+    pub phase: Phase,
     /// When the first attempt to append was made. Kafka's own tool starts its clock here.
     pub offered: Nanos,
     /// When the record stood in a batch.
@@ -157,6 +172,13 @@ impl Stamps {
         }
     }
 
+    /// When the records of `run` were due, in their order.
+    #[inline]
+    pub fn dues(&self, run: &Run) -> impl Iterator<Item = Nanos> + use<'_> {
+        let run = *run;
+        (0..run.count).map(move |index| self.due(&run, index))
+    }
+
     /// Keeps the first `records` stamps and gives the rest, for a batch that is split.
     pub fn split_off(&mut self, records: u32) -> Self {
         let mut rest = Self::default();
@@ -205,6 +227,7 @@ mod tests {
 
     fn pass(appended: Nanos) -> Pass {
         Pass {
+            phase: Phase::Measured,
             offered: appended,
             appended,
             blocked: 0,
