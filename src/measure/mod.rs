@@ -2,7 +2,10 @@
 
 pub mod histogram;
 pub mod interval;
+pub mod limit;
 pub mod parts;
+pub mod promise;
 pub mod recorder;
 pub mod recording;
 pub mod stamps;
+pub mod verdict;
