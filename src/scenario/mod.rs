@@ -1,1 +1,3 @@
 //! The plan: what the user asked for, what will happen, what came out.
+
+pub mod outcome;
