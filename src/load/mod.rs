@@ -1,1 +1,5 @@
-//! The workload: arrivals, payloads, lanes, and the loop that runs them.
+//! The workload: what is sent when, and the loop that sends it.
+
+pub mod alarm;
+pub mod blocks;
+pub mod wakes;

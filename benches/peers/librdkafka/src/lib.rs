@@ -1,0 +1,1 @@
+//! Empty: this crate only names a source to fetch.
