@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::base::clock::Nanos;
-use crate::measure::stamps::Pass;
+use crate::measure::stamps::{Pass, Phase};
 
 /// Blocks kept apart. Beyond it neighbours are joined: their lengths stay exact, only which
 /// of two neighbouring blocks a record lay in is then not told apart.
@@ -69,12 +69,13 @@ impl Blocks {
     /// What a record due at `due` and appended at `appended` has to know, and up to which due time
     /// (exclusive) the same holds. Blocks before `due` must have been forgotten.
     #[inline]
-    pub fn pass(&self, appended: Nanos) -> (Pass, Nanos) {
+    pub fn pass(&self, phase: Phase, appended: Nanos) -> (Pass, Nanos) {
         let (blocked, block_from, until) = match self.blocks.front() {
             Some(block) => (self.total - block.before, block.start, block.end),
             None => (0, 0, Nanos::MAX),
         };
         let pass = Pass {
+            phase,
             offered: appended,
             appended,
             blocked,
@@ -101,7 +102,7 @@ mod tests {
     /// Blocked time of a record due at `due`, appended at `appended`.
     fn blocked(blocks: &mut Blocks, due: Nanos, appended: Nanos) -> Nanos {
         blocks.forget_before(due);
-        let (pass, _) = blocks.pass(appended);
+        let (pass, _) = blocks.pass(Phase::Measured, appended);
         let mut stamps = Stamps::default();
         stamps.push_even(due, 0, &pass);
         stamps.runs()[0].blocked_for(due)
