@@ -271,6 +271,13 @@ impl<'a> Cursor<'a> {
         Ok(self.length(flexible, "array")?.unwrap_or(0))
     }
 
+    /// The size of a tagged field, bounded by what is left.
+    pub fn length_of_tag(&mut self) -> Result<usize> {
+        let start = *self;
+        let size = self.unsigned_varint()? as usize;
+        self.bounded(start, size, "tagged field")
+    }
+
     /// Walks the tagged fields that end a struct in a flexible version, giving each payload.
     pub fn tagged_fields(
         &mut self,
@@ -278,9 +285,7 @@ impl<'a> Cursor<'a> {
     ) -> Result<()> {
         for _ in 0..self.unsigned_varint()? {
             let tag = self.unsigned_varint()?;
-            let start = *self;
-            let size = self.unsigned_varint()? as usize;
-            let size = self.bounded(start, size, "tagged field")?;
+            let size = self.length_of_tag()?;
             let mut payload = Cursor {
                 bytes: &self.bytes[..self.offset + size],
                 offset: self.offset,

@@ -2,7 +2,11 @@
 
 pub mod api;
 pub mod broker_error;
+pub mod control;
 pub mod cursor;
 pub mod frame;
+pub mod guard;
 pub mod header;
+pub mod produce;
+pub mod schema;
 pub mod sink;
