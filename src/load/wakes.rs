@@ -47,7 +47,7 @@ impl Wakes {
     }
 
     /// When the next lane wants to be woken.
-    pub fn next(&mut self) -> Option<Nanos> {
+    pub fn earliest(&mut self) -> Option<Nanos> {
         self.drop_stale();
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
@@ -72,11 +72,11 @@ mod tests {
         wakes.set(0, Some(10));
         wakes.set(1, Some(20));
         wakes.set(0, Some(30));
-        assert_eq!(wakes.next(), Some(20));
+        assert_eq!(wakes.earliest(), Some(20));
         assert_eq!(wakes.pop_due(25), Some(1));
         assert_eq!(wakes.pop_due(25), None);
         assert_eq!(wakes.pop_due(30), Some(0));
-        assert_eq!(wakes.next(), None);
+        assert_eq!(wakes.earliest(), None);
     }
 
     #[test]
