@@ -3,3 +3,5 @@
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
 mod kafka;
+mod report;
+mod support;

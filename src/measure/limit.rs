@@ -7,9 +7,10 @@ use super::parts::{Part, PartMeans};
 use crate::base::clock::{Nanos, SECOND};
 
 /// What can be the limit, in the order in which it is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Suspect {
     /// Nothing: the rate asked was reached.
+    #[default]
     None,
     /// One gap between two polls took so long that it alone cost the rate.
     LoopPause,
@@ -67,8 +68,8 @@ impl Suspect {
     }
 }
 
-/// The verdict.
-#[derive(Debug, Clone, PartialEq)]
+/// The verdict; by default the table was not asked yet.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limit {
     /// What it was.
     pub suspect: Suspect,

@@ -8,4 +8,6 @@ pub mod promise;
 pub mod recorder;
 pub mod recording;
 pub mod stamps;
+pub mod stats;
+pub mod summary;
 pub mod verdict;

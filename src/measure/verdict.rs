@@ -2,7 +2,7 @@
 
 use super::promise::PromiseResult;
 use super::recording::{Counts, SLICE_COUNT, Slice};
-use crate::base::clock::Nanos;
+use crate::base::clock::{Nanos, SECOND};
 
 /// One reason for an exit code other than 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,17 +27,63 @@ pub const EXIT_INVALID: u8 = 6;
 pub struct RateHeld {
     /// What was asked, records/s; none flat out.
     pub asked_per_s: Option<f64>,
-    /// What the schedule made due in the window, records/s.
+    /// What the schedule made due, records/s.
     pub due_per_s: f64,
     /// What was acknowledged in the window, records/s.
     pub reached_per_s: f64,
+    /// Whether what was due was reached within ± 1 %; true flat out.
+    pub held: bool,
+}
+
+/// What [`RateHeld`] is judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct RateSeen {
+    /// What was asked, records/s; none flat out.
+    pub asked_per_s: Option<f64>,
+    /// Records due in the window.
+    pub due: u64,
+    /// Records acknowledged in the window.
+    pub acked: u64,
+    /// Length of the window, ns.
+    pub window_ns: Nanos,
+    /// Length of the schedule, when the last acknowledgement ended the window instead of it.
+    pub schedule_ns: Option<Nanos>,
+    /// What a response took while no backlog had built up; 0 when a warm-up came before, whose
+    /// records in flight make up for those in flight at the end.
+    pub steady_response_ns: f64,
 }
 
 impl RateHeld {
-    /// Whether what was due was acknowledged within ± 1 %; true flat out.
-    pub fn held(&self) -> bool {
-        let off = (self.reached_per_s - self.due_per_s).abs();
-        self.asked_per_s.is_none() || off <= self.due_per_s * RATE_TOLERANCE
+    /// Compares what was due with what was reached. At its end a window always has records in
+    /// flight: as many as a steady response takes are no shortfall.
+    pub fn judge(seen: &RateSeen) -> Self {
+        let per_s = |records: u64, ns: Nanos| records as f64 * SECOND as f64 / ns.max(1) as f64;
+        let window_ns = seen.window_ns;
+        let span_ns = seen.schedule_ns.unwrap_or(window_ns);
+        let due = seen.due as f64;
+        let (off, allowed) = match seen.schedule_ns {
+            // All that was due is acknowledged: the time that took is what tells.
+            Some(span_ns) => {
+                let late = window_ns as f64 - span_ns as f64 - seen.steady_response_ns;
+                (late, span_ns as f64 * RATE_TOLERANCE)
+            }
+            None => {
+                let in_flight = due * seen.steady_response_ns / window_ns.max(1) as f64;
+                let short = due - seen.acked as f64;
+                let short = if short > 0.0 {
+                    (short - in_flight).max(0.0)
+                } else {
+                    -short
+                };
+                (short, due * RATE_TOLERANCE)
+            }
+        };
+        Self {
+            asked_per_s: seen.asked_per_s,
+            due_per_s: per_s(seen.due, span_ns),
+            reached_per_s: per_s(seen.acked, window_ns),
+            held: seen.asked_per_s.is_none() || off <= allowed,
+        }
     }
 }
 
@@ -146,7 +192,7 @@ fn missing(judged: &Judged<'_>) -> Option<String> {
 
 fn invalid(judged: &Judged<'_>) -> Option<String> {
     let rate = &judged.rate;
-    if !rate.held() {
+    if !rate.held {
         return Some(format!(
             "asked {:.0}/s, reached {:.0}/s: not a measurement of {:.0}/s",
             rate.due_per_s, rate.reached_per_s, rate.due_per_s
@@ -180,7 +226,7 @@ const RATE_TOLERANCE: f64 = 0.01;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::clock::{MILLISECOND, SECOND};
+    use crate::base::clock::MILLISECOND;
     use crate::measure::promise::{Figure, Promise};
 
     const QUIET: Counts = Counts {
@@ -199,7 +245,10 @@ mod tests {
             measured,
             warmup: &QUIET,
             errors_allowed: false,
-            rate: RateHeld::default(),
+            rate: RateHeld {
+                held: true,
+                ..RateHeld::default()
+            },
             overloaded: false,
             lag: None,
             promises,
@@ -235,6 +284,7 @@ mod tests {
                 asked_per_s: Some(100.0),
                 due_per_s: 100.0,
                 reached_per_s: 80.0,
+                held: false,
             },
             ..judged(&lossy, &promises)
         };
@@ -264,20 +314,66 @@ mod tests {
     }
 
     #[test]
-    fn flat_out_is_never_invalid_and_a_rate_is_held_within_one_percent() {
+    fn flat_out_is_never_invalid() {
         let flat_out = Judged {
             overloaded: true,
             ..judged(&QUIET, &[])
         };
         assert!(exit_reasons(&flat_out).is_empty());
-        for (reached, held) in [(99.0, true), (98.9, false), (101.0, true), (101.1, false)] {
-            let rate = RateHeld {
-                asked_per_s: Some(7.0),
-                due_per_s: 100.0,
-                reached_per_s: reached,
-            };
-            assert_eq!(rate.held(), held, "{reached}");
+    }
+
+    fn seen(acked: u64) -> RateSeen {
+        RateSeen {
+            asked_per_s: Some(100.0),
+            due: 1_000,
+            acked,
+            window_ns: 10 * SECOND,
+            schedule_ns: None,
+            steady_response_ns: 0.0,
         }
+    }
+
+    #[test]
+    fn a_rate_is_held_within_one_percent_of_what_was_due() {
+        for (acked, held) in [(990, true), (989, false), (1_010, true), (1_011, false)] {
+            assert_eq!(RateHeld::judge(&seen(acked)).held, held, "{acked}");
+        }
+        let flat_out = RateSeen {
+            asked_per_s: None,
+            ..seen(1)
+        };
+        assert!(RateHeld::judge(&flat_out).held);
+    }
+
+    #[test]
+    fn records_in_flight_at_the_end_of_a_run_without_warm_up_are_no_shortfall() {
+        let linger = RateSeen {
+            steady_response_ns: 100e6,
+            ..seen(980)
+        };
+        assert!(RateHeld::judge(&linger).held);
+        assert!(
+            !RateHeld::judge(&RateSeen {
+                acked: 979,
+                ..linger
+            })
+            .held
+        );
+    }
+
+    #[test]
+    fn a_count_of_records_must_be_acknowledged_in_the_time_its_schedule_takes() {
+        let counted = |window_ns| RateSeen {
+            window_ns,
+            schedule_ns: Some(10 * SECOND),
+            steady_response_ns: 100e6,
+            ..seen(1_000)
+        };
+        // The last record is due one gap before the schedule's end.
+        assert!(RateHeld::judge(&counted(9_990 * MILLISECOND + 100 * MILLISECOND)).held);
+        let slow = RateHeld::judge(&counted(15 * SECOND));
+        assert!(!slow.held);
+        assert_eq!((slow.due_per_s, slow.reached_per_s.round()), (100.0, 67.0));
     }
 
     #[test]
@@ -292,6 +388,7 @@ mod tests {
                 asked_per_s: Some(1.0),
                 due_per_s: 1.0,
                 reached_per_s: 1.0,
+                held: true,
             },
             ..judged(&QUIET, &[])
         };

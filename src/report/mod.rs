@@ -1,1 +1,4 @@
 //! Outcomes → text, JSON, CSV and histogram files.
+
+pub mod text;
+mod words;

@@ -8,6 +8,7 @@ use crate::measure::limit::Limit;
 use crate::measure::promise::PromiseResult;
 use crate::measure::recorder::Arrivals;
 use crate::measure::recording::Recording;
+use crate::measure::summary::{Frame, Summary, summarise};
 use crate::measure::verdict::ExitReason;
 
 /// The result of one run.
@@ -53,6 +54,38 @@ pub struct Outcome {
     pub exit_reasons: Vec<ExitReason>,
     /// What the reader should know, a sentence each.
     pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// What the recording comes to.
+    pub fn summary(&self) -> Summary {
+        summarise(
+            &self.recording,
+            &Frame {
+                arrivals: self.load.arrivals,
+                rate_asked_per_s: self.load.rate_records_per_s,
+                window_start: self.timeline.window_start,
+                window_end: self.timeline.window_end,
+                schedule_end: self.timeline.schedule_end,
+                partition_count: self.partitions.len(),
+                acknowledged: !self.is_unacknowledged(),
+            },
+        )
+    }
+
+    /// With acks=0 records are written and nothing else is known of them.
+    pub fn is_unacknowledged(&self) -> bool {
+        self.client.property("acks") == Some("0")
+    }
+}
+
+impl Client {
+    /// The value of a property in effect.
+    pub fn property(&self, name: &str) -> Option<&str> {
+        let mut properties = self.properties.iter();
+        let found = properties.find(|property| property.name == name);
+        found.map(|property| property.value.as_str())
+    }
 }
 
 /// How many events a result keeps.
@@ -212,6 +245,8 @@ pub struct Timeline {
     pub window_start: Nanos,
     /// When the window closed; none when it closed at the last acknowledgement (`-n`).
     pub window_end: Option<Nanos>,
+    /// When the schedule was to end: its last record due, and one gap more; none flat out.
+    pub schedule_end: Option<Nanos>,
     /// When the drain was over.
     pub ended: Nanos,
     /// The signal that ended the run early, if one did: 2 or 15.

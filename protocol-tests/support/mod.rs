@@ -1,0 +1,3 @@
+//! What tests of several rooms share: builders and checks.
+
+pub mod outcomes;

@@ -1,0 +1,279 @@
+//! Outcomes to report on, made by a real recorder from a hand-made run.
+
+use kdyno::base::clock::{MILLISECOND, Nanos, SECOND};
+use kdyno::measure::limit::Limit;
+use kdyno::measure::recorder::{
+    Acked, Answered, Arrivals, Detail, Recorder, RecorderOptions, Window,
+};
+use kdyno::measure::recording::{Ending, Recording};
+use kdyno::measure::stamps::{Marks, Pass, Phase, Stamps};
+use kdyno::scenario::judge::{Asked, judge};
+use kdyno::scenario::outcome::{
+    Broker, Client, Environment, Kind, Load, Outcome, PartitionName, Property, PropertyClass,
+    Target, Timeline, Tool, Topic, Verification,
+};
+
+/// A run to be made up: records due evenly, batches of 100, one request a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Made {
+    /// How records become due.
+    pub arrivals: Arrivals,
+    /// Records a second.
+    pub rate: u64,
+    /// Seconds of warm-up.
+    pub warmup_s: u64,
+    /// Seconds measured.
+    pub measured_s: u64,
+    /// From the last record of a batch to its acknowledgement.
+    pub takes: Nanos,
+    /// One batch of so many is refused; 0: none.
+    pub refuse_every: u64,
+}
+
+/// A run of 10 s at 2,000/s after 2 s of warm-up, all well.
+pub fn steady() -> Made {
+    Made {
+        arrivals: Arrivals::Scheduled,
+        rate: 2_000,
+        warmup_s: 2,
+        measured_s: 10,
+        takes: 3 * MILLISECOND,
+        refuse_every: 0,
+    }
+}
+
+/// When the made-up run starts.
+pub const START: Nanos = 5 * SECOND;
+
+/// The records of `made`, as one load thread would have recorded them.
+pub fn recording(made: &Made) -> Recording {
+    let window_start = START + made.warmup_s * SECOND;
+    let window_end = window_start + made.measured_s * SECOND;
+    let mut recorder = Recorder::new(RecorderOptions {
+        detail: Detail::Full,
+        arrivals: made.arrivals,
+        start: START,
+        interval: SECOND,
+    });
+    recorder.set_window(Window {
+        start: window_start,
+        end: Some(window_end),
+        end_planned: (made.arrivals == Arrivals::Scheduled).then_some(window_end),
+    });
+    let gap = SECOND / made.rate;
+    let batches = (made.warmup_s + made.measured_s) * made.rate / BATCH_RECORDS;
+    for index in 0..batches {
+        batch(
+            &mut recorder,
+            made,
+            &Batch {
+                index,
+                gap,
+                window_start,
+            },
+        );
+    }
+    let busy = made.measured_s * SECOND / 10;
+    recorder.looped(2 * MILLISECOND, busy);
+    recorder.finish(window_end + made.takes)
+}
+
+const BATCH_RECORDS: u64 = 100;
+
+struct Batch {
+    index: u64,
+    gap: Nanos,
+    window_start: Nanos,
+}
+
+fn batch(recorder: &mut Recorder, made: &Made, batch: &Batch) {
+    let first = START + batch.index * BATCH_RECORDS * batch.gap;
+    let phase = match first < batch.window_start {
+        true => Phase::Warmup,
+        false => Phase::Measured,
+    };
+    let mut stamps = Stamps::default();
+    let mut appended = first;
+    for i in 0..BATCH_RECORDS {
+        let due = first + i * batch.gap;
+        // The load loop wakes once a millisecond.
+        appended = due.next_multiple_of(MILLISECOND);
+        let pass = Pass {
+            phase,
+            offered: appended,
+            appended,
+            blocked: 0,
+            block_from: 0,
+        };
+        match made.arrivals {
+            Arrivals::FlatOut => stamps.push_even(appended, 0, &pass),
+            Arrivals::Scheduled => stamps.push_even(due, batch.gap << 32, &pass),
+        }
+        recorder.offered(appended, phase, 1);
+    }
+    recorder.due(phase, BATCH_RECORDS);
+    let done = appended + made.takes;
+    let last_byte_written = appended + made.takes / 10;
+    if made.refuse_every > 0 && batch.index.is_multiple_of(made.refuse_every) {
+        recorder.ended(Ending::Failed, "TOPIC_AUTHORIZATION_FAILED", &stamps, done);
+    } else {
+        let marks = Marks {
+            ready: appended + made.takes / 20,
+            first_byte_written: appended + made.takes / 15,
+            last_byte_written,
+            first_byte_read: done - made.takes / 100,
+            done,
+            throttled: 0,
+            earlier_attempts: 0,
+        };
+        recorder.acked(&stamps, &marks, &acked(batch.index));
+    }
+    recorder.request(&Answered {
+        node: (batch.index % 3) as i32,
+        last_byte_written,
+        first_byte_read: done - made.takes / 100,
+        throttled: 0,
+    });
+}
+
+fn acked(index: u64) -> Acked {
+    Acked {
+        partition: (index % 6) as u32,
+        node: (index % 3) as i32,
+        records: BATCH_RECORDS as u32,
+        payload_bytes: BATCH_RECORDS * 100,
+        raw_bytes: BATCH_RECORDS * 107 + 61,
+        wire_bytes: BATCH_RECORDS * 44 + 61,
+    }
+}
+
+/// The outcome of `made`, judged with nothing asked but its rate.
+pub fn outcome(made: &Made) -> Outcome {
+    let mut outcome = unjudged(made);
+    judge(
+        &mut outcome,
+        &Asked {
+            promises: &[],
+            errors_allowed: false,
+        },
+    );
+    outcome
+}
+
+/// The outcome of `made` before it is judged.
+pub fn unjudged(made: &Made) -> Outcome {
+    let scheduled = made.arrivals == Arrivals::Scheduled;
+    let window_start = START + made.warmup_s * SECOND;
+    let window_end = window_start + made.measured_s * SECOND;
+    Outcome {
+        kind: Kind::Produce,
+        command: vec!["kdyno".to_owned(), "produce".to_owned()],
+        seed: 42,
+        target: target(),
+        load: Load {
+            topics: vec![Topic {
+                name: "kdyno-7f3a".to_owned(),
+                partitions: 6,
+                replication_factor: Some(3),
+                min_insync_replicas: Some(2),
+                made: true,
+            }],
+            values: "100 B values".to_owned(),
+            keys: "no key".to_owned(),
+            headers: 0,
+            arrivals: made.arrivals,
+            arrival: if scheduled { "constant" } else { "flat out" }.to_owned(),
+            rate_text: scheduled.then(|| format!("{}/s", made.rate)),
+            rate_records_per_s: scheduled.then_some(made.rate as f64),
+            records_asked: None,
+            duration_asked_ns: Some(made.measured_s * SECOND),
+            compressibility_asked: None,
+        },
+        client: client(),
+        environment: Environment {
+            kdyno_version: "0.1.0".to_owned(),
+            kernel: "Linux 6.1".to_owned(),
+            cpu: "a CPU".to_owned(),
+            cores: 2,
+            congestion_control: "cubic".to_owned(),
+        },
+        timeline: Timeline {
+            started_utc_ms: 1_767_225_600_000,
+            started: START,
+            window_start,
+            window_end: Some(window_end),
+            schedule_end: scheduled.then_some(window_end),
+            ended: window_end + made.takes,
+            interrupted_by: None,
+        },
+        recording: recording(made),
+        partitions: (0..6)
+            .map(|partition| PartitionName {
+                topic: "kdyno-7f3a".to_owned(),
+                partition,
+            })
+            .collect(),
+        tool: Tool {
+            thread_cpu_ns: vec![made.measured_s * SECOND * 9 / 100],
+            thread_run_queue_ns: vec![0],
+            process_cpu_ns: made.measured_s * SECOND / 5,
+            ..Tool::default()
+        },
+        network: Vec::new(),
+        events: Vec::new(),
+        events_dropped: 0,
+        verification: Verification::NotChecked,
+        arrived: None,
+        promises: Vec::new(),
+        limit: Limit::default(),
+        exit_reasons: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn target() -> Target {
+    Target {
+        embedded: false,
+        bootstrap: vec!["127.0.0.1:19092".to_owned()],
+        version: Some("4.4.0".to_owned()),
+        cluster_id: Some("5L6g3nShT-eMCtK--X86sw".to_owned()),
+        brokers: (0..3)
+            .map(|node_id| Broker {
+                node_id,
+                host: "127.0.0.1".to_owned(),
+                port: 19_092 + node_id as u16,
+                rack: None,
+            })
+            .collect(),
+        security_protocol: "PLAINTEXT".to_owned(),
+    }
+}
+
+fn client() -> Client {
+    let property = |name: &str, value: &str, deviates| Property {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        class: PropertyClass::Honoured,
+        deviates,
+    };
+    Client {
+        clients: 1,
+        clients_raised: false,
+        connections_per_broker: 1,
+        threads: 1,
+        pinned: false,
+        profile: "java-4".to_owned(),
+        profile_text: "Java 4.4 defaults".to_owned(),
+        tick_ns: MILLISECOND,
+        properties: vec![
+            property("acks", "all", false),
+            property("enable.idempotence", "true", false),
+            property("linger.ms", "5", false),
+            property("batch.size", "16384", false),
+            property("buffer.memory", "33554432", false),
+            property("compression.type", "lz4", true),
+            property("send.buffer.bytes", "131072", false),
+            property("sasl.jaas.config", "[hidden]", true),
+        ],
+    }
+}
