@@ -1,10 +1,21 @@
 //! Reports of whole outcomes: what stands in them adds up, and reads as the dial says.
 
-use crate::support::outcomes::{Made, outcome, steady, unjudged};
+use crate::support::arithmetic::assert_arithmetic;
+use crate::support::outcomes::{Made, outcome, recording, steady, unjudged};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use kdyno::base::clock::MILLISECOND;
+use kdyno::measure::histogram::Quantile;
 use kdyno::measure::promise::Promise;
 use kdyno::measure::recorder::Arrivals;
+use kdyno::report::file::Output;
+use kdyno::report::json::{result_file, to_json};
+use kdyno::report::schema::{JSON_SCHEMA, ResultFile};
 use kdyno::report::text::{Style, dial};
 use kdyno::scenario::judge::{Asked, judge};
+use serde_json::Value;
 
 const TERMINAL: Style = Style { grouped: true };
 
@@ -197,4 +208,225 @@ fn promises_stand_below_with_the_figure_they_were_judged_by() {
         dial.contains("response.p99.99 needs 100000 samples, there were 20000"),
         "{dial}"
     );
+}
+
+fn all_kinds() -> Vec<Made> {
+    let flat_out = Made {
+        arrivals: Arrivals::FlatOut,
+        ..steady()
+    };
+    let refused = Made {
+        refuse_every: 3,
+        ..steady()
+    };
+    let many = Made {
+        rate: 20_000,
+        warmup_s: 0,
+        ..steady()
+    };
+    let none = Made {
+        refuse_every: 1,
+        ..steady()
+    };
+    vec![steady(), flat_out, refused, many, none]
+}
+
+fn json(made: &Made) -> Value {
+    let text = to_json(&outcome(made)).expect("a result");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn every_result_adds_up() {
+    for made in all_kinds() {
+        assert_arithmetic(&json(&made));
+    }
+}
+
+#[test]
+#[should_panic(expected = "Little's law")]
+fn a_result_whose_outstanding_records_do_not_fit_its_latency_is_found() {
+    let mut wrong = json(&Made {
+        rate: 20_000,
+        ..steady()
+    });
+    let integral = wrong["outstanding"]["integral_record_ns"]
+        .as_f64()
+        .expect("a number");
+    wrong["outstanding"]["integral_record_ns"] = Value::from((integral * 1.03) as u64);
+    assert_arithmetic(&wrong);
+}
+
+#[test]
+fn a_result_file_is_what_its_schema_says_and_holds_nothing_else() {
+    let mut schema: Value = serde_json::from_str(JSON_SCHEMA).expect("JSON");
+    close(&mut schema);
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for made in all_kinds() {
+        let json = json(&made);
+        let errors: Vec<String> = validator
+            .iter_errors(&json)
+            .map(|error| format!("{} {error}", error.instance_path))
+            .collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+}
+
+/// The published schema allows keys to be added; today's results must not have any.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.contains_key("properties") {
+                object.insert("additionalProperties".to_owned(), Value::Bool(false));
+            }
+            object.values_mut().for_each(close);
+        }
+        Value::Array(array) => array.iter_mut().for_each(close),
+        _ => (),
+    }
+}
+
+#[test]
+fn a_result_file_reads_back_as_it_was_written() {
+    for made in all_kinds() {
+        let outcome = outcome(&made);
+        let text = to_json(&outcome).expect("a result");
+        let read: ResultFile = serde_json::from_str(&text).expect("readable");
+        assert_eq!(read, result_file(&outcome));
+    }
+}
+
+#[test]
+fn keys_say_their_unit_and_no_figure_is_infinite_or_secret() {
+    let text = to_json(&outcome(&Made {
+        refuse_every: 1,
+        ..steady()
+    }))
+    .expect("a result");
+    for wrong in ["NaN", "inf", "Infinity"] {
+        assert!(!text.contains(&format!(": {wrong}")), "{wrong}");
+    }
+    assert!(text.contains("[hidden]"));
+}
+
+#[test]
+fn the_histograms_in_a_result_merge_outside_to_the_percentiles_inside() {
+    let parts = [
+        steady(),
+        Made {
+            takes: 90 * MILLISECOND,
+            ..steady()
+        },
+    ];
+    let mut merged = recording(&parts[0]);
+    merged.add(&recording(&parts[1]));
+    let mut outside = hdrhistogram::Histogram::<u64>::new(3).expect("three digits");
+    for made in &parts {
+        let result = json(made);
+        let text = result["latency"]["response"]["histogram"]["hdr_v2_base64"].as_str();
+        let bytes = STANDARD.decode(text.expect("samples")).expect("base64");
+        let one: hdrhistogram::Histogram<u64> = Deserializer::new()
+            .deserialize(&mut bytes.as_slice())
+            .expect("V2");
+        outside.add(one).expect("room");
+    }
+    for (quantile, share) in [
+        (Quantile::P50, 0.5),
+        (Quantile::P90, 0.9),
+        (Quantile::P99_9, 0.999),
+    ] {
+        let inside = merged.clocks.response.quantile(quantile);
+        assert_eq!(inside, Some(outside.value_at_quantile(share)));
+    }
+}
+
+#[test]
+fn the_printed_throughput_is_the_files_to_the_last_digit() {
+    let made = Made {
+        rate: 40_000,
+        ..steady()
+    };
+    let (result, dial) = (json(&made), dial(&outcome(&made), Style { grouped: false }));
+    let mib = result["throughput"]["payload_bytes_per_s"]
+        .as_f64()
+        .expect("a number")
+        / 1_048_576.0;
+    let line = line(&dial, "throughput");
+    assert!(
+        line.contains(&format!("{mib:.1} MiB/s payload")),
+        "{mib} in {line}"
+    );
+    let gbit = result["throughput"]["wire_bits_per_s"]
+        .as_f64()
+        .expect("a number")
+        / 1e9;
+    assert!(
+        line.contains(&format!("({gbit:.2} Gbit/s)")),
+        "{gbit} in {line}"
+    );
+}
+
+#[test]
+fn few_samples_are_marked_with_their_count_beside_them() {
+    let few = Made {
+        rate: 100,
+        warmup_s: 0,
+        measured_s: 1,
+        ..steady()
+    };
+    let result = json(&few);
+    let response = &result["latency"]["response"];
+    assert_eq!(response["count"], 100);
+    assert_eq!(
+        response["too_few_samples"],
+        serde_json::json!(["p99", "p99_9", "p99_99"])
+    );
+    let dial = dial(&outcome(&few), TERMINAL);
+    assert!(line(&dial, " response").contains("100 samples"), "{dial}");
+    assert!(line(&dial, " response").contains(" ("), "{dial}");
+}
+
+#[test]
+fn intervals_become_a_table_and_a_histogram_log() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcome = outcome(&steady());
+    let write = |name: &str| {
+        let path = folder.path().join(name);
+        let output = Output::parse(&path.display().to_string()).expect("a known ending");
+        output.write(&outcome).expect("written");
+        std::fs::read_to_string(path).expect("text")
+    };
+    let csv = write("r.csv");
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("a row")).collect();
+    assert_eq!(rows.iter().filter(|row| &row[2] == "warmup").count(), 2);
+    assert_eq!(rows.iter().filter(|row| &row[2] == "measured").count(), 10);
+    let acked: u64 = rows
+        .iter()
+        .map(|row| row[4].parse::<u64>().expect("a number"))
+        .sum();
+    assert_eq!(acked, 24_000);
+
+    let log = write("r.hlog");
+    let entries: Vec<_> = IntervalLogIterator::new(log.as_bytes())
+        .map(|entry| entry.expect("an entry"))
+        .collect();
+    let mut sends = 0;
+    for entry in &entries {
+        if let LogEntry::Interval(interval) = entry
+            && interval.tag().is_some_and(|tag| tag.as_str() == "send")
+        {
+            let bytes = STANDARD
+                .decode(interval.encoded_histogram())
+                .expect("base64");
+            let one: hdrhistogram::Histogram<u64> = Deserializer::new()
+                .deserialize(&mut bytes.as_slice())
+                .expect("V2");
+            sends += one.len();
+        }
+    }
+    assert_eq!(sends, 24_000);
+    assert!(write("r.hgrm").contains("Total count    =        20000]"));
+    let parsed: Value = serde_json::from_str(&write("r.json")).expect("JSON");
+    assert_arithmetic(&parsed);
 }

@@ -1,3 +1,4 @@
 //! What tests of several rooms share: builders and checks.
 
+pub mod arithmetic;
 pub mod outcomes;

@@ -1,5 +1,7 @@
 //! Outcomes to report on, made by a real recorder from a hand-made run.
 
+use std::collections::VecDeque;
+
 use kdyno::base::clock::{MILLISECOND, Nanos, SECOND};
 use kdyno::measure::limit::Limit;
 use kdyno::measure::recorder::{
@@ -62,16 +64,18 @@ pub fn recording(made: &Made) -> Recording {
     });
     let gap = SECOND / made.rate;
     let batches = (made.warmup_s + made.measured_s) * made.rate / BATCH_RECORDS;
+    let mut in_flight = VecDeque::new();
     for index in 0..batches {
-        batch(
-            &mut recorder,
-            made,
-            &Batch {
-                index,
-                gap,
-                window_start,
-            },
-        );
+        let plan = Plan {
+            index,
+            gap,
+            window_start,
+        };
+        let sent = fill(&mut recorder, made, &plan, &mut in_flight);
+        in_flight.push_back(sent);
+    }
+    for sent in in_flight {
+        answer(&mut recorder, made, &sent);
     }
     let busy = made.measured_s * SECOND / 10;
     recorder.looped(2 * MILLISECOND, busy);
@@ -80,24 +84,35 @@ pub fn recording(made: &Made) -> Recording {
 
 const BATCH_RECORDS: u64 = 100;
 
-struct Batch {
+struct Plan {
     index: u64,
     gap: Nanos,
     window_start: Nanos,
 }
 
-fn batch(recorder: &mut Recorder, made: &Made, batch: &Batch) {
-    let first = START + batch.index * BATCH_RECORDS * batch.gap;
-    let phase = match first < batch.window_start {
+/// A batch that was sent when its last record stood in it.
+struct Sent {
+    index: u64,
+    at: Nanos,
+    stamps: Stamps,
+}
+
+fn fill(recorder: &mut Recorder, made: &Made, plan: &Plan, in_flight: &mut VecDeque<Sent>) -> Sent {
+    let first = START + plan.index * BATCH_RECORDS * plan.gap;
+    let phase = match first < plan.window_start {
         true => Phase::Warmup,
         false => Phase::Measured,
     };
+    recorder.due(phase, BATCH_RECORDS);
     let mut stamps = Stamps::default();
     let mut appended = first;
     for i in 0..BATCH_RECORDS {
-        let due = first + i * batch.gap;
+        let due = first + i * plan.gap;
         // The load loop wakes once a millisecond.
         appended = due.next_multiple_of(MILLISECOND);
+        while let Some(sent) = in_flight.pop_front_if(|sent| sent.at + made.takes <= appended) {
+            answer(recorder, made, &sent);
+        }
         let pass = Pass {
             phase,
             offered: appended,
@@ -107,33 +122,41 @@ fn batch(recorder: &mut Recorder, made: &Made, batch: &Batch) {
         };
         match made.arrivals {
             Arrivals::FlatOut => stamps.push_even(appended, 0, &pass),
-            Arrivals::Scheduled => stamps.push_even(due, batch.gap << 32, &pass),
+            Arrivals::Scheduled => stamps.push_even(due, plan.gap << 32, &pass),
         }
         recorder.offered(appended, phase, 1);
     }
-    recorder.due(phase, BATCH_RECORDS);
-    let done = appended + made.takes;
-    let last_byte_written = appended + made.takes / 10;
-    if made.refuse_every > 0 && batch.index.is_multiple_of(made.refuse_every) {
-        recorder.ended(Ending::Failed, "TOPIC_AUTHORIZATION_FAILED", &stamps, done);
+    Sent {
+        index: plan.index,
+        at: appended,
+        stamps,
+    }
+}
+
+fn answer(recorder: &mut Recorder, made: &Made, sent: &Sent) {
+    let done = sent.at + made.takes;
+    let answered = Answered {
+        node: (sent.index % 3) as i32,
+        last_byte_written: sent.at + made.takes / 10,
+        first_byte_read: done - made.takes / 100,
+        throttled: 0,
+    };
+    if made.refuse_every > 0 && sent.index.is_multiple_of(made.refuse_every) {
+        let name = "TOPIC_AUTHORIZATION_FAILED";
+        recorder.ended(Ending::Failed, name, &sent.stamps, done);
     } else {
         let marks = Marks {
-            ready: appended + made.takes / 20,
-            first_byte_written: appended + made.takes / 15,
-            last_byte_written,
-            first_byte_read: done - made.takes / 100,
+            ready: sent.at + made.takes / 20,
+            first_byte_written: sent.at + made.takes / 15,
+            last_byte_written: answered.last_byte_written,
+            first_byte_read: answered.first_byte_read,
             done,
             throttled: 0,
             earlier_attempts: 0,
         };
-        recorder.acked(&stamps, &marks, &acked(batch.index));
+        recorder.acked(&sent.stamps, &marks, &acked(sent.index));
     }
-    recorder.request(&Answered {
-        node: (batch.index % 3) as i32,
-        last_byte_written,
-        first_byte_read: done - made.takes / 100,
-        throttled: 0,
-    });
+    recorder.request(&answered);
 }
 
 fn acked(index: u64) -> Acked {

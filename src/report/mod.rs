@@ -1,4 +1,9 @@
 //! Outcomes → text, JSON, CSV and histogram files.
 
+pub mod csv;
+pub mod file;
+pub mod hdr;
+pub mod json;
+pub mod schema;
 pub mod text;
 mod words;
