@@ -1,1 +1,5 @@
 //! One connection: pipeline, socket, handshake, mailbox.
+
+pub mod mailbox;
+pub mod mutes;
+pub mod pipeline;
