@@ -9,7 +9,7 @@
 
 use super::histogram::coarse;
 use super::interval::{Interval, Open};
-use super::parts::AfterAppend;
+use super::parts::{AfterAppend, PartSums};
 use super::recording::{Counts, Ending, LoopTally, Recording, SLICE_COUNT, Volume};
 use super::stamps::{Marks, Phase, Run, Stamps};
 use crate::base::clock::Nanos;
@@ -416,7 +416,21 @@ impl Recorder {
         let after = AfterAppend::cut(run.pass.appended, marks);
         let offered = run.pass.offered.min(run.pass.appended);
         self.fold_send(run, run.pass.appended - offered + after.rest);
+        let recording = &mut self.recording;
+        let (clocks, mut parts) = match run.pass.phase {
+            Phase::Warmup => (&mut recording.warmup_clocks, None),
+            Phase::Measured => (&mut recording.clocks, Some(&mut recording.parts)),
+        };
+        let response = &mut clocks.response;
+        let mut whole = Segment::default();
         let mut segment = Segment::default();
+        let mut close = |segment: &Segment| {
+            whole.add(segment);
+            self.open.response.record_n(segment.coarse, segment.records);
+            if let Some(parts) = parts.as_mut() {
+                parts.add_row(segment.coarse, &segment.sums(&after));
+            }
+        };
         for due in stamps.dues(run) {
             // A stored due time may be rounded past the mark that follows it.
             let waited = run.pass.appended.saturating_sub(due);
@@ -424,52 +438,29 @@ impl Recorder {
                 0 => 0,
                 _ => run.blocked_for(due).min(waited),
             };
-            let clocks = match run.pass.phase {
-                Phase::Warmup => &mut self.recording.warmup_clocks,
-                Phase::Measured => &mut self.recording.clocks,
-            };
-            let coarse = coarse(clocks.response.record_bucket(waited + after.rest, 1));
-            if is_measured(run) {
-                self.recording.lag.record_bucket(waited - buffer, 1);
+            let coarse = coarse(response.record_bucket(waited + after.rest, 1));
+            if run.pass.phase == Phase::Measured {
+                recording.lag.record_bucket(waited - buffer, 1);
             }
             if coarse != segment.coarse {
-                self.flush(run, &after, &segment, marks.done);
-                segment = Segment {
-                    coarse,
-                    ..Segment::default()
-                };
+                close(&segment);
+                segment = Segment::at(coarse);
             }
             segment.records += 1;
             segment.waited += u128::from(waited);
             segment.buffer += u128::from(buffer);
         }
-        self.flush(run, &after, &segment, marks.done);
-    }
-
-    /// Accounts for consecutive records of a run whose responses share a coarse bucket.
-    fn flush(&mut self, run: &Run, after: &AfterAppend, segment: &Segment, done: Nanos) {
-        let records = segment.records;
-        if records == 0 {
-            return;
-        }
-        let response = segment.waited + u128::from(after.rest) * u128::from(records);
-        self.open.response.record_n(segment.coarse, records);
-        if !is_measured(run) {
-            self.recording
-                .warmup_clocks
-                .response
-                .add_sum(response, records);
-            return;
-        }
-        self.recording.clocks.response.add_sum(response, records);
-        let lag = segment.waited - segment.buffer;
-        self.recording.lag.add_sum(lag, records);
-        let sums = after.sums(records, lag, segment.buffer);
-        self.recording.parts.add_row(segment.coarse, &sums);
-        if let Some(slice) = self.window.and_then(|window| window.slice_of(done)) {
-            let slice = &mut self.recording.slices[slice];
-            slice.records += records;
-            slice.response_ns += response;
+        close(&segment);
+        let response_ns = whole.response(&after);
+        response.add_sum(response_ns, whole.records);
+        if run.pass.phase == Phase::Measured {
+            recording
+                .lag
+                .add_sum(whole.waited - whole.buffer, whole.records);
+            if let Some(slice) = self.window.and_then(|window| window.slice_of(marks.done)) {
+                recording.slices[slice].records += whole.records;
+                recording.slices[slice].response_ns += response_ns;
+            }
         }
     }
 }
@@ -481,6 +472,29 @@ struct Segment {
     records: u64,
     waited: u128,
     buffer: u128,
+}
+
+impl Segment {
+    fn at(coarse: usize) -> Self {
+        Self {
+            coarse,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.records += other.records;
+        self.waited += other.waited;
+        self.buffer += other.buffer;
+    }
+
+    fn response(&self, after: &AfterAppend) -> u128 {
+        self.waited + u128::from(after.rest) * u128::from(self.records)
+    }
+
+    fn sums(&self, after: &AfterAppend) -> PartSums {
+        after.sums(self.records, self.waited - self.buffer, self.buffer)
+    }
 }
 
 impl Window {
