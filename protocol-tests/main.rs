@@ -3,5 +3,6 @@
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
 mod kafka;
+mod measure;
 mod report;
 mod support;

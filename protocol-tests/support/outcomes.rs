@@ -185,9 +185,25 @@ pub fn outcome(made: &Made) -> Outcome {
 
 /// The outcome of `made` before it is judged.
 pub fn unjudged(made: &Made) -> Outcome {
-    let scheduled = made.arrivals == Arrivals::Scheduled;
+    let mut outcome = outcome_of(recording(made), made.arrivals);
     let window_start = START + made.warmup_s * SECOND;
     let window_end = window_start + made.measured_s * SECOND;
+    outcome.timeline.window_start = window_start;
+    outcome.timeline.window_end = Some(window_end);
+    outcome.timeline.ended = window_end + made.takes;
+    outcome.load.duration_asked_ns = Some(made.measured_s * SECOND);
+    outcome.tool.thread_cpu_ns = vec![made.measured_s * SECOND * 9 / 100];
+    if made.arrivals == Arrivals::Scheduled {
+        outcome.timeline.schedule_end = Some(window_end);
+        outcome.load.rate_text = Some(format!("{}/s", made.rate));
+        outcome.load.rate_records_per_s = Some(made.rate as f64);
+    }
+    outcome
+}
+
+/// An outcome around `recording`, with a window of 10 s and no rate said yet.
+pub fn outcome_of(recording: Recording, arrivals: Arrivals) -> Outcome {
+    let window_end = START + 10 * SECOND;
     Outcome {
         kind: Kind::Produce,
         command: vec!["kdyno".to_owned(), "produce".to_owned()],
@@ -204,12 +220,15 @@ pub fn unjudged(made: &Made) -> Outcome {
             values: "100 B values".to_owned(),
             keys: "no key".to_owned(),
             headers: 0,
-            arrivals: made.arrivals,
-            arrival: if scheduled { "constant" } else { "flat out" }.to_owned(),
-            rate_text: scheduled.then(|| format!("{}/s", made.rate)),
-            rate_records_per_s: scheduled.then_some(made.rate as f64),
+            arrivals,
+            arrival: match arrivals {
+                Arrivals::Scheduled => "constant".to_owned(),
+                Arrivals::FlatOut => "flat out".to_owned(),
+            },
+            rate_text: None,
+            rate_records_per_s: None,
             records_asked: None,
-            duration_asked_ns: Some(made.measured_s * SECOND),
+            duration_asked_ns: None,
             compressibility_asked: None,
         },
         client: client(),
@@ -223,25 +242,20 @@ pub fn unjudged(made: &Made) -> Outcome {
         timeline: Timeline {
             started_utc_ms: 1_767_225_600_000,
             started: START,
-            window_start,
+            window_start: START,
             window_end: Some(window_end),
-            schedule_end: scheduled.then_some(window_end),
-            ended: window_end + made.takes,
+            schedule_end: None,
+            ended: window_end,
             interrupted_by: None,
         },
-        recording: recording(made),
+        recording,
         partitions: (0..6)
             .map(|partition| PartitionName {
                 topic: "kdyno-7f3a".to_owned(),
                 partition,
             })
             .collect(),
-        tool: Tool {
-            thread_cpu_ns: vec![made.measured_s * SECOND * 9 / 100],
-            thread_run_queue_ns: vec![0],
-            process_cpu_ns: made.measured_s * SECOND / 5,
-            ..Tool::default()
-        },
+        tool: Tool::default(),
         network: Vec::new(),
         events: Vec::new(),
         events_dropped: 0,
