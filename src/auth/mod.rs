@@ -1,1 +1,3 @@
 //! Where SASL mechanisms and TLS configuration plug in.
+
+pub mod security;
