@@ -210,6 +210,24 @@ fn promises_stand_below_with_the_figure_they_were_judged_by() {
     );
 }
 
+#[test]
+fn flat_out_no_promise_about_latency_is_kept() {
+    let mut outcome = unjudged(&Made {
+        arrivals: Arrivals::FlatOut,
+        ..steady()
+    });
+    let promises = ["p99<1h", "send.p50<1h", "throughput.records_per_s>1"];
+    let promises = promises.map(|text| Promise::parse(text, false).expect("good"));
+    let asked = Asked {
+        promises: &promises,
+        errors_allowed: false,
+    };
+    judge(&mut outcome, &asked);
+    let kept: Vec<bool> = outcome.promises.iter().map(|one| one.kept).collect();
+    assert_eq!(kept, [false, false, true]);
+    assert!(outcome.promises[1].reason.contains("your own buffer"));
+}
+
 fn all_kinds() -> Vec<Made> {
     let flat_out = Made {
         arrivals: Arrivals::FlatOut,

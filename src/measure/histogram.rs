@@ -11,6 +11,9 @@ use crate::base::clock::{Nanos, SECOND};
 /// in [`Histogram::saturated`].
 pub const VALUE_NS_MAX: Nanos = 3_600 * SECOND;
 
+/// How far above its samples the upper end of a bucket lies at most, of its value.
+pub const BUCKET_ERROR_SHARE: f64 = 1.0 / (1 << SUB_HALF_BITS) as f64;
+
 /// Coarse buckets an octave is cut into (below 1,024 ns: buckets of 64 ns).
 pub const COARSE_PER_OCTAVE: u32 = 16;
 

@@ -73,6 +73,10 @@ pub struct Interval {
     pub response: Sparse,
     /// Sends of the acknowledged ones.
     pub send: Sparse,
+    /// The exact sum of those sends, ns.
+    pub send_ns_sum: u128,
+    /// The longest of them, exact; 0 without any.
+    pub send_ns_max: Nanos,
 }
 
 impl Interval {
@@ -85,8 +89,13 @@ impl Interval {
         self.ended_otherwise += other.ended_otherwise;
         self.response.add(&other.response);
         self.send.add(&other.send);
+        self.send_ns_sum += other.send_ns_sum;
+        self.send_ns_max = self.send_ns_max.max(other.send_ns_max);
     }
 }
+
+/// Rows a series keeps; beyond it neighbours are joined and the intervals are twice as long.
+pub const ROWS_MAX: usize = 36_000;
 
 /// All intervals of a run: row `i` covers `start + i × length` to `start + (i + 1) × length`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,6 +111,14 @@ pub struct Series {
 impl Series {
     /// Adds the series of another load thread, which began at the same time.
     pub fn add(&mut self, other: &Self) {
+        // A thread that ended an interval later may have joined rows once more.
+        while self.length < other.length {
+            self.join_neighbours();
+        }
+        let mut other = other.clone();
+        while other.length < self.length {
+            other.join_neighbours();
+        }
         if self.rows.len() < other.rows.len() {
             self.rows.resize(other.rows.len(), Interval::default());
         }
@@ -109,6 +126,20 @@ impl Series {
             row.add(more);
         }
     }
+
+    /// Makes intervals twice as long.
+    pub(super) fn join_neighbours(&mut self) {
+        self.rows = self.rows.chunks(2).map(joined).collect();
+        self.length *= 2;
+    }
+}
+
+fn joined(rows: &[Interval]) -> Interval {
+    let mut sum = Interval::default();
+    for row in rows {
+        sum.add(row);
+    }
+    sum
 }
 
 /// The interval being filled: dense counters, because they are touched for every run of records.
@@ -215,5 +246,28 @@ mod tests {
             rows: vec![row(2), row(3)],
         });
         assert_eq!(left.rows, [row(3), row(3)]);
+    }
+
+    #[test]
+    fn series_of_unlike_intervals_add_by_the_longer_ones() {
+        let row = |acked| Interval {
+            acked,
+            ..Interval::default()
+        };
+        let fine = Series {
+            start: 0,
+            length: 10,
+            rows: vec![row(1), row(2), row(3)],
+        };
+        let coarse = Series {
+            start: 0,
+            length: 20,
+            rows: vec![row(10), row(20)],
+        };
+        let (mut left, mut right) = (fine.clone(), coarse.clone());
+        left.add(&coarse);
+        right.add(&fine);
+        assert_eq!(left.rows, [row(13), row(23)]);
+        assert_eq!(left, right);
     }
 }

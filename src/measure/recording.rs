@@ -175,6 +175,9 @@ pub struct Recording {
     pub parts: PartTable,
     /// lag of acknowledged measured records: its 99th percentile decides on validity.
     pub lag: Histogram,
+    /// How far stored due times may lie beside the true ones, ns: 0 flat out, 1 at a constant
+    /// rate, 64 where each record has its own.
+    pub due_ns_error: Nanos,
     /// Acknowledgements inside the window, whatever their phase.
     pub in_window: Volume,
     /// Acknowledged payload of each phase: measured.
@@ -213,6 +216,7 @@ impl Recording {
         self.response_censored.add(&other.response_censored);
         self.parts.add(&other.parts);
         self.lag.add(&other.lag);
+        self.due_ns_error = self.due_ns_error.max(other.due_ns_error);
         self.in_window.add(&other.in_window);
         self.volume.add(&other.volume);
         self.requests += other.requests;

@@ -2,7 +2,7 @@
 
 use super::{hdr, schema};
 use crate::base::clock::Nanos;
-use crate::measure::histogram::{Histogram, Quantile, coarse_bounds};
+use crate::measure::histogram::{BUCKET_ERROR_SHARE, Histogram, Quantile, coarse_bounds};
 use crate::measure::interval::{Interval, Sparse};
 use crate::measure::limit::Evidence;
 use crate::measure::parts::{Part, PartMeans, PartSums};
@@ -256,6 +256,8 @@ fn latency(outcome: &Outcome, summary: &Summary) -> schema::Latency {
         send: with(&summary.send, &recording.clocks.send),
         request: with(&summary.request, &recording.request()),
         lag: with(&summary.lag, &recording.lag),
+        due_error_ns: recording.due_ns_error,
+        percentile_error_share: BUCKET_ERROR_SHARE,
         request_by_broker,
         warmup_response: histogram(&recording.warmup_clocks.response),
         warmup_send: histogram(&recording.warmup_clocks.send),

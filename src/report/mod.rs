@@ -5,5 +5,6 @@ pub mod file;
 pub mod hdr;
 pub mod json;
 pub mod schema;
+mod table;
 pub mod text;
 mod words;

@@ -327,6 +327,10 @@ pub struct Latency {
     pub request: Option<Clock>,
     /// The tool's own lateness; null flat out and with acks=0.
     pub lag: Option<Clock>,
+    /// How far due times may be rounded: `response` and `lag` are off by as much.
+    pub due_error_ns: u64,
+    /// How far above the sample a percentile may stand, of its value: the width of a bucket.
+    pub percentile_error_share: f64,
     /// `request` broker by broker.
     pub request_by_broker: Vec<BrokerClock>,
     /// Response of the warm-up's records.

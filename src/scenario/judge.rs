@@ -4,7 +4,7 @@ use super::figures::look_up;
 use super::outcome::Outcome;
 use crate::measure::histogram::Quantile;
 use crate::measure::limit::{self, Evidence, lag_ns_allowed};
-use crate::measure::promise::Promise;
+use crate::measure::promise::{Promise, PromiseResult};
 use crate::measure::recorder::Arrivals;
 use crate::measure::summary::Summary;
 use crate::measure::verdict::{Judged, LagHeld, OVERLOAD_TEXT, exit_reasons};
@@ -21,12 +21,9 @@ pub struct Asked<'a> {
 /// Fills in the verdicts of `outcome`: its promises, limit, warnings and exit reasons.
 pub fn judge(outcome: &mut Outcome, asked: &Asked<'_>) {
     let summary = outcome.summary();
-    let look_up = |promise: &Promise| look_up(outcome, &summary, &promise.figure);
     let promises = asked.promises.iter();
-    let promises = promises
-        .map(|promise| promise.judge(look_up(promise)))
-        .collect();
-    outcome.promises = promises;
+    let judged = promises.map(|promise| judge_promise(outcome, &summary, promise));
+    outcome.promises = judged.collect();
     outcome.limit = limit::find(evidence(outcome, &summary));
     let more = warnings(outcome, &summary);
     outcome.warnings.extend(more);
@@ -40,6 +37,22 @@ pub fn judge(outcome: &mut Outcome, asked: &Asked<'_>) {
         promises: &outcome.promises,
         interrupted_by: outcome.timeline.interrupted_by,
     });
+}
+
+fn judge_promise(outcome: &Outcome, summary: &Summary, promise: &Promise) -> PromiseResult {
+    let flat_out = outcome.load.arrivals == Arrivals::FlatOut;
+    let group = promise.figure.split_once('.').map(|(group, _)| group);
+    let reason = match group {
+        Some("send") if flat_out => "flat out, send measures your own buffer: it keeps no promise",
+        Some("response" | "lag") if flat_out => {
+            "flat out there is no response time: ask for a --rate"
+        }
+        _ => return promise.judge(look_up(outcome, summary, &promise.figure)),
+    };
+    PromiseResult {
+        reason: reason.to_owned(),
+        ..promise.judge(None)
+    }
 }
 
 fn lag(outcome: &Outcome, summary: &Summary) -> Option<LagHeld> {
