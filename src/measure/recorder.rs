@@ -461,6 +461,7 @@ mod tests {
     use crate::measure::histogram::{Histogram, Quantile};
     use crate::measure::parts::Part;
     use crate::measure::stamps::Pass;
+    use proptest::prelude::*;
 
     const STEP_FP: u64 = 5_000 << 32;
 
@@ -756,5 +757,49 @@ mod tests {
         let acked =
             |recording: &Recording| recording.series.rows.iter().map(|r| r.acked).sum::<u64>();
         assert_eq!(acked(&merged), acked(&one));
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_is_counted_once_and_its_parts_are_its_response(
+            passes in proptest::collection::vec(
+                (0u64..2_000_000, 0u64..3_000_000, 0u64..3_000_000, 1u64..40, any::<bool>(), any::<bool>()),
+                1..8,
+            ),
+            ready in 0u64..8_000_000, first in 0u64..8_000_000, last in 0u64..8_000_000,
+            read in 0u64..8_000_000, done in 4_000_000u64..9_000_000, throttled in 0u64..1_000_000,
+        ) {
+            let mut stamps = Stamps::default();
+            let mut due = [0u64; 2];
+            for (first_due, wait, blocked, count, is_warm, is_even) in passes {
+                let appended = first_due + wait;
+                let phase = if is_warm { Phase::Warmup } else { Phase::Measured };
+                let at = Pass { phase, offered: appended, appended, blocked, block_from: first_due };
+                for i in 0..count {
+                    match is_even {
+                        true => stamps.push_even(first_due + i * 5_000, STEP_FP, &at),
+                        false => stamps.push_irregular(first_due + i * i * 3_000, &at),
+                    }
+                }
+                due[usize::from(is_warm)] += count;
+            }
+            let marks = Marks {
+                ready, first_byte_written: first, last_byte_written: last, first_byte_read: read,
+                done, throttled, earlier_attempts: 0,
+            };
+            let mut recorder = recorder(Arrivals::Scheduled);
+            recorder.acked(&stamps, &marks, &batch(stamps.count() as u32));
+            let recording = recorder.finish(done);
+            prop_assert_eq!([recording.measured.acked, recording.warmup.acked], due);
+            let parts = recording.parts.all();
+            prop_assert_eq!(parts.records, due[0]);
+            prop_assert_eq!(recording.clocks.response.count(), due[0]);
+            prop_assert_eq!(recording.lag.count(), due[0]);
+            prop_assert_eq!(recording.warmup_clocks.response.count(), due[1]);
+            prop_assert_eq!(parts.total_ns(), recording.clocks.response.sum_ns());
+            prop_assert_eq!(parts.ns[Part::Lag as usize], recording.lag.sum_ns());
+            let rows: u64 = recording.series.rows.iter().map(|row| row.response.count()).sum();
+            prop_assert_eq!(rows, due[0] + due[1]);
+        }
     }
 }
