@@ -75,7 +75,8 @@ impl RateHeld {
                 } else {
                     -short
                 };
-                (short, due * RATE_TOLERANCE)
+                // Counting whole records, one may always fall on the other side of a border.
+                (short, (due * RATE_TOLERANCE).max(1.0))
             }
         };
         Self {
@@ -338,6 +339,11 @@ mod tests {
         for (acked, held) in [(990, true), (989, false), (1_010, true), (1_011, false)] {
             assert_eq!(RateHeld::judge(&seen(acked)).held, held, "{acked}");
         }
+        let slow = |acked| RateSeen {
+            due: 20,
+            ..seen(acked)
+        };
+        assert!(RateHeld::judge(&slow(19)).held && !RateHeld::judge(&slow(18)).held);
         let flat_out = RateSeen {
             asked_per_s: None,
             ..seen(1)
