@@ -15,6 +15,7 @@ use super::connect::Established;
 use super::lost::Lost;
 use super::pipeline::{Outgoing, PipelineError};
 use super::tap::{Exchange, Tap};
+use super::throttle::throttle_ms;
 use super::versions::Versions;
 use crate::base::clock::Nanos;
 use crate::wire::api::{ApiKey, VersionError};
@@ -160,14 +161,11 @@ impl ControlStream {
             Ok(frame) => frame?,
             Err(_) => return Err(Lost::TimedOut { after }.into()),
         };
-        Ok(RawReply { frame, version })
-    }
-
-    /// Sends nothing for `throttle_ms`, because a reply said so.
-    pub fn throttle(&mut self, throttle_ms: i32) {
-        if let Ok(ms @ 1..) = u64::try_from(throttle_ms) {
+        let reply = RawReply { frame, version };
+        if let Ok(ms @ 1..) = u64::try_from(throttle_ms(api, &reply)) {
             self.muted_until = Some(Instant::now() + Duration::from_millis(ms));
         }
+        Ok(reply)
     }
 
     /// Whether the peer has, as far as is known, not ended the stream.

@@ -62,7 +62,6 @@ pub(crate) async fn handshake(
     }
     let decoded = control::decode_response::<ApiVersionsRequest>(&reply.frame, reply.version);
     let (_, response) = decoded.map_err(AskError::from)?;
-    stream.throttle(response.throttle_time_ms);
     let versions = Versions::new(ranges(&response), Arc::clone(&options.pins));
     for &api in &*options.required {
         versions.agree(api)?;

@@ -13,5 +13,6 @@ pub mod pipeline;
 pub(crate) mod race;
 pub mod socket;
 pub mod tap;
+pub(crate) mod throttle;
 pub mod transport;
 pub mod versions;
