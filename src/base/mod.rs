@@ -1,4 +1,9 @@
 //! Small words everything speaks: time, sizes, rates, random streams, secrets.
 
 pub mod clock;
+mod decimal;
+pub mod rate;
 pub mod rng;
+pub mod secret;
+pub mod size;
+pub mod span;
