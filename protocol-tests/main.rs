@@ -2,7 +2,10 @@
 
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
+mod cluster;
 mod kafka;
 mod measure;
+mod pipeline;
 mod report;
 mod support;
+mod transport;

@@ -1,5 +1,7 @@
 //! What tests of several rooms share: builders and checks.
 
 pub mod arithmetic;
+pub mod cluster;
+pub mod fake;
 pub mod outcomes;
 pub mod played;

@@ -21,15 +21,18 @@ impl Pool {
         std::iter::from_fn(|| idle.pop()).find(ControlStream::is_open)
     }
 
-    /// A connection to whichever broker, known by id rather than by bootstrap address alone.
+    /// A connection to whichever broker.
     pub fn take_any(&mut self) -> Option<ControlStream> {
-        let mut nodes: Vec<i32> = self.idle.keys().copied().collect();
-        nodes.sort_unstable_by(|a, b| b.cmp(a));
+        let nodes: Vec<i32> = self.idle.keys().copied().collect();
         nodes.into_iter().find_map(|node_id| self.take(node_id))
     }
 
-    /// Keeps a connection for later, unless there are enough.
+    /// Keeps a connection for later, unless there are enough. One to a bootstrap server is closed:
+    /// once brokers are known, only the addresses that they advertise are used.
     pub fn put(&mut self, stream: ControlStream) {
+        if stream.node_id() < 0 {
+            return;
+        }
         let idle = self.idle.entry(stream.node_id()).or_default();
         if idle.len() < IDLE_PER_NODE_MAX {
             idle.push(stream);
