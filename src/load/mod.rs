@@ -3,5 +3,9 @@
 pub mod alarm;
 pub mod arrival;
 pub mod blocks;
+pub mod headers;
+pub mod key;
+pub mod payload;
 pub mod phase;
+pub mod source;
 pub mod wakes;
