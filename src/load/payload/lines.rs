@@ -6,11 +6,20 @@ use std::io::{self, BufRead};
 pub const LINES_BYTES_MAX: usize = 1 << 30;
 
 /// Texts of any length, each a value.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
     bytes: Vec<u8>,
-    /// Where each one ends; it begins where its predecessor ends.
+    /// 0, and where each one ends; it begins where its predecessor ends.
     ends: Vec<u32>,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            bytes: Vec::new(),
+            ends: vec![0],
+        }
+    }
 }
 
 impl Lines {
@@ -58,12 +67,12 @@ impl Lines {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.ends.len() - 1
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The one numbered `index`.
@@ -72,11 +81,7 @@ impl Lines {
     /// When there are not so many.
     #[inline]
     pub fn get(&self, index: usize) -> &[u8] {
-        let start = match index {
-            0 => 0,
-            _ => self.ends[index - 1] as usize,
-        };
-        &self.bytes[start..self.ends[index] as usize]
+        &self.bytes[self.ends[index] as usize..self.ends[index + 1] as usize]
     }
 
     /// Bytes of all together.
