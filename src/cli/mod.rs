@@ -1,5 +1,7 @@
 //! The only part that prints, exits or reads the environment.
 
+pub mod compat;
+
 use std::process::ExitCode;
 
 /// Runs the program named by the command line and gives its exit code.
