@@ -5,7 +5,10 @@
 mod cluster;
 mod kafka;
 mod measure;
+mod payload;
+mod perf_tool;
 mod pipeline;
 mod report;
+mod schedule;
 mod support;
 mod transport;
