@@ -1,1 +1,4 @@
-//! The engines: state machines that take `now` and bytes.
+//! The producer as a state machine: it takes `now`, bytes and snapshots, and touches nothing else.
+
+pub mod partition;
+pub mod produce;

@@ -14,6 +14,17 @@ pub struct Template {
     body_crc: u32,
     shift: Box<Shift>,
     record_count: u32,
+    payload_bytes: u64,
+    raw_bytes: u64,
+}
+
+/// What a template's bytes don't tell by themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Volume {
+    /// Keys, values and headers of all its records.
+    pub payload_bytes: u64,
+    /// The batch before compression, header included.
+    pub raw_bytes: u64,
 }
 
 /// What differs between two sends of a template.
@@ -30,19 +41,31 @@ impl Template {
     ///
     /// # Panics
     /// When `batch` is shorter than a header.
-    pub fn new(batch: Vec<u8>) -> Self {
+    pub fn new(batch: Vec<u8>, volume: Volume) -> Self {
         let body = &batch[BATCH_HEADER_BYTES..];
         Self {
             body_crc: crc32c::crc32c(body),
             shift: Box::new(Shift::by(body.len())),
             record_count: u32::from_be_bytes(get(&batch, RECORD_COUNT)),
             bytes: batch,
+            payload_bytes: volume.payload_bytes,
+            raw_bytes: volume.raw_bytes,
         }
     }
 
     /// Records in it.
     pub fn record_count(&self) -> u32 {
         self.record_count
+    }
+
+    /// Keys, values and headers of all its records.
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload_bytes
+    }
+
+    /// The batch before compression, header included.
+    pub fn raw_bytes(&self) -> u64 {
+        self.raw_bytes
     }
 
     /// Bytes of the whole batch.
@@ -135,7 +158,11 @@ mod tests {
         writer
             .close_compressed(&buffer, &mut batch, &mut codec, Identity::NONE)
             .unwrap();
-        Template::new(batch)
+        let volume = Volume {
+            payload_bytes: writer.payload_bytes(),
+            raw_bytes: buffer.len() as u64,
+        };
+        Template::new(batch, volume)
     }
 
     #[test]
