@@ -198,11 +198,4 @@ impl<T: Default> Pool<T> {
         buffer.clear();
         self.buffers.push(buffer);
     }
-
-    /// Bytes that the pool holds.
-    pub fn bytes(&self) -> usize {
-        let free = self.free.iter().map(|batch| batch.buffer.capacity());
-        let buffers = self.buffers.iter().map(Vec::capacity);
-        free.chain(buffers).sum()
-    }
 }
