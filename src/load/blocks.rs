@@ -53,6 +53,14 @@ impl Blocks {
         self.total += now - start;
     }
 
+    /// Takes the last [`Blocks::unblock`] back: there was no room after all.
+    pub fn reopen(&mut self) {
+        if let Some(last) = self.blocks.pop_back() {
+            self.total = last.before;
+            self.open_since = Some(last.start);
+        }
+    }
+
     /// All time blocked, up to the last [`Blocks::unblock`].
     pub fn total(&self) -> Nanos {
         self.total
