@@ -8,6 +8,7 @@ mod measure;
 mod payload;
 mod perf_tool;
 mod pipeline;
+mod produce;
 mod report;
 mod schedule;
 mod support;

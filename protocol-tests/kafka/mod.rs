@@ -2,6 +2,7 @@
 
 mod cluster;
 mod jars;
+mod produce;
 mod smoke;
 mod tools;
 

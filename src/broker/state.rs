@@ -221,7 +221,7 @@ mod tests {
             Err(BrokerError::CORRUPT_MESSAGE)
         );
         assert_eq!(
-            partition.append(&damaged[..70]),
+            partition.append(&damaged[..65]),
             Err(BrokerError::INVALID_RECORD)
         );
         let twice = [batch(Identity::NONE, 1), batch(Identity::NONE, 1)].concat();

@@ -1,0 +1,151 @@
+//! The command line.
+
+use std::net::SocketAddr;
+
+use clap::{Parser, Subcommand};
+use clap_complete::Shell;
+
+/// A dynamometer for Kafka.
+#[derive(Debug, Parser)]
+#[command(name = "kdyno", version, about, max_term_width = 100)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write records: flat out, at a rate, for a count or a time
+    Produce(Box<Produce>),
+    /// Run the embedded broker: a sink that acknowledges batches and keeps none
+    Broker(Broker),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Produce {
+    /// Brokers to begin with, HOST:PORT with commas; without any an embedded broker is started
+    #[arg(
+        short,
+        long,
+        alias = "broker-list",
+        value_name = "HOST:PORT",
+        env = "KDYNO_BOOTSTRAP_SERVER"
+    )]
+    pub bootstrap_server: Option<String>,
+    /// A topic to write to; repeat it for several. With a cluster it must exist
+    #[arg(short, long = "topic", value_name = "NAME")]
+    pub topics: Vec<String>,
+    /// Write to a topic that kdyno did not make
+    #[arg(long)]
+    pub existing_topic: bool,
+    /// Records to measure
+    #[arg(short, long, value_name = "N")]
+    pub num_records: Option<u64>,
+    /// Time to measure, as in 30s; without it and -n: 10s after 2s of warm-up
+    #[arg(short, long, value_name = "SPAN")]
+    pub duration: Option<String>,
+    /// Time before the window, counted apart
+    #[arg(long, value_name = "SPAN")]
+    pub warmup: Option<String>,
+    /// Records before the window, counted apart
+    #[arg(long, value_name = "N", conflicts_with = "warmup")]
+    pub warmup_records: Option<u64>,
+    /// How long to wait for what is still out at the end; default: delivery.timeout.ms
+    #[arg(long, value_name = "SPAN")]
+    pub drain: Option<String>,
+    /// Records a second (60k), or bytes (50MB/s), over all clients; without it: flat out
+    #[arg(
+        short,
+        long,
+        alias = "throughput",
+        value_name = "RATE",
+        allow_hyphen_values = true
+    )]
+    pub rate: Option<String>,
+    /// How due times are spread at a rate: constant or poisson
+    #[arg(long, value_name = "PROCESS", default_value = "constant")]
+    pub arrival: String,
+    /// Value bytes: 1KiB, uniform:100..2000 or lognormal:1KiB,0.5
+    #[arg(short = 's', long, value_name = "SIZE", default_value = "100")]
+    pub record_size: String,
+    /// What values are made of: letters, bytes or zeros
+    #[arg(long, value_name = "CONTENT", default_value = "letters")]
+    pub payload: String,
+    /// The share of each value that a codec can remove, 0 to 1
+    #[arg(long, value_name = "SHARE", conflicts_with = "payload")]
+    pub compressibility: Option<f64>,
+    /// Keys: none, sequence, uniform:N, zipf:N,S, fixed:TEXT or file:PATH
+    #[arg(long, value_name = "KEYS", default_value = "none")]
+    pub key: String,
+    /// A header of every record, NAME=VALUE; repeat it for several
+    #[arg(long = "header", value_name = "K=V")]
+    pub headers: Vec<String>,
+    /// The share of records without a value, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub null_values: f64,
+    /// Virtual clients, each with connections, producer id and buffers of its own
+    #[arg(long, value_name = "N")]
+    pub clients: Option<u32>,
+    /// Connections of each client to each broker
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub connections: u32,
+    /// Load threads
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: u32,
+    /// A property of Kafka's producer, KEY=VALUE; repeat it for several
+    #[arg(
+        short = 'X',
+        long = "command-property",
+        visible_alias = "producer-props",
+        value_name = "K=V"
+    )]
+    pub properties: Vec<String>,
+    /// The version of an API to speak, as in produce=9
+    #[arg(long = "api-version", value_name = "API=VERSION")]
+    pub api_versions: Vec<String>,
+    /// Time between two wakes for due records
+    #[arg(long, value_name = "SPAN", default_value = "1ms")]
+    pub tick: String,
+    /// Meet due times to microseconds, at the price of a core
+    #[arg(long)]
+    pub precise: bool,
+    /// The seed of all randomness; drawn and printed when not given
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How long connecting may take
+    #[arg(long, value_name = "SPAN", default_value = "10s")]
+    pub connect_timeout: String,
+    /// A promise that must hold, as in 'response.p99<20ms'; repeat it for several
+    #[arg(long = "slo", value_name = "PROMISE")]
+    pub promises: Vec<String>,
+    /// Records that fail do not change the exit code
+    #[arg(long)]
+    pub allow_errors: bool,
+    /// A file for the result: .json, .csv, .hgrm or .hlog; repeat it for several
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub outputs: Vec<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say nothing on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Broker {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9092")]
+    pub listen: SocketAddr,
+    /// Partitions of a topic that is made by being asked for
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    pub partitions: u32,
+    /// What is kept: sink keeps nothing
+    #[arg(long, value_name = "LOG", default_value = "sink", value_parser = ["sink"])]
+    pub log: String,
+}

@@ -1,0 +1,5 @@
+//! One file a subcommand.
+
+pub mod broker;
+pub mod completions;
+pub mod produce;
