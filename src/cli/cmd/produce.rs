@@ -560,7 +560,6 @@ fn show(args: &Produce, plan: &Plan, outcome: &Outcome) -> Result<(), Failure> {
     } else {
         let style = Style {
             grouped: stdout.is_terminal(),
-            ..Style::default()
         };
         dial(outcome, style)
     };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::batch::Batch;
+use super::batch::{Batch, SERIAL_SPAN};
 use super::producer::{Append, Producer, Refused, TopicIndex, Trace};
 use super::topic::Partition;
 use crate::base::clock::Nanos;
@@ -180,7 +180,7 @@ impl<T: Trace> Producer<T> {
     pub(super) fn enqueue(&mut self, topic: TopicIndex, index: u32, mut batch: Box<Batch<T>>) {
         let partition = &mut self.topics[topic.0 as usize].partitions[index as usize];
         batch.serial = partition.next_serial;
-        partition.next_serial += 1;
+        partition.next_serial += SERIAL_SPAN;
         partition.queue.push_back(batch);
         self.activate(topic.0, index);
     }

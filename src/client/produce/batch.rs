@@ -27,6 +27,8 @@ pub struct Batch<T> {
     pub trace: T,
     /// Order among the batches of its partition.
     pub serial: u64,
+    /// Serials from `serial` on that are its own, for the parts it may be taken apart into.
+    pub serial_span: u64,
     /// Which topic and partition it is for.
     pub topic: u32,
     /// See `topic`.
@@ -63,6 +65,9 @@ pub struct Batch<T> {
     pub leader_epoch: i32,
 }
 
+/// Serials between one batch and the next: enough for parts of parts of parts.
+pub const SERIAL_SPAN: u64 = 1 << 30;
+
 impl<T: Default> Batch<T> {
     fn new() -> Self {
         Self {
@@ -73,6 +78,7 @@ impl<T: Default> Batch<T> {
             template: None,
             trace: T::default(),
             serial: 0,
+            serial_span: SERIAL_SPAN,
             topic: 0,
             partition: 0,
             limit: 0,

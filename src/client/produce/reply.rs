@@ -379,7 +379,8 @@ impl<T: Trace> Producer<T> {
         outcomes.split(parts.len() as u32);
         let mut trace = std::mem::take(&mut batch.trace);
         let last = parts.len() - 1;
-        // Serials have room between them: the parts follow the place of the whole.
+        // The parts share the serials of the whole, and so keep its place.
+        let span = (batch.serial_span / (last as u64 + 1)).max(1);
         for (index, part) in parts.into_iter().enumerate() {
             let rest = trace.split_off(part.records);
             let mut own = self.pool.take();
@@ -389,7 +390,8 @@ impl<T: Trace> Producer<T> {
             own.identity = batch.identity.map(|_| identity_of(&part.batch));
             own.topic = batch.topic;
             own.partition = batch.partition;
-            own.serial = batch.serial + index as u64;
+            own.serial = batch.serial + index as u64 * span;
+            own.serial_span = span;
             own.charge = if index == last { batch.charge } else { 0 };
             own.records = part.records;
             own.payload_bytes = part.payload_bytes;
