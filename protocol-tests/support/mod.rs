@@ -3,5 +3,6 @@
 pub mod arithmetic;
 pub mod cluster;
 pub mod fake;
+pub mod fixtures;
 pub mod outcomes;
 pub mod played;
