@@ -13,5 +13,6 @@ mod records;
 mod report;
 mod schedule;
 mod support;
+mod tidy;
 mod transport;
 mod wire;
