@@ -218,6 +218,9 @@ impl Work {
         let early = std::time::Duration::from_nanos(zero.saturating_sub(clock::now()));
         std::thread::sleep(early);
         worker.recorder = recorder(&workload, zero);
+        if let Some(window) = window(&workload, zero) {
+            worker.window = (window.start, window.end.unwrap_or(Nanos::MAX));
+        }
         for (lane, client) in worker.lanes.iter_mut().zip(numbers) {
             let share = share(&workload, client);
             lane.schedule = Schedule::new(&workload.arrival, share, zero);

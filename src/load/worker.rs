@@ -17,6 +17,7 @@ use crate::client::produce::{
 };
 use crate::cluster::control::{Command, Commands, Event, LaneRef};
 use crate::cluster::merge::Hint;
+use crate::host::cpu;
 use crate::measure::recorder::{Acked, Answered, Recorder};
 use crate::measure::recording::Ending;
 use crate::measure::stamps::{Marks, Stamps};
@@ -80,11 +81,14 @@ pub struct Worker {
     pub drain: Nanos,
     /// Who may stop it.
     pub stop: Arc<Stop>,
+    /// The window its CPU time is measured over, as far as it is known.
+    pub window: (Nanos, Nanos),
     /// Its connections, by token.
     links: Vec<Link>,
     /// The connections of each lane.
     links_of: Vec<Vec<usize>>,
-    cpu_before: Nanos,
+    cpu_before: Option<Nanos>,
+    cpu_after: Option<Nanos>,
     wakes: Wakes,
     runnable: Vec<u32>,
     events: Vec<String>,
@@ -112,7 +116,7 @@ pub struct Worked {
     pub events: Vec<String>,
     /// The most of `buffer.memory` in use, bytes, over its lanes.
     pub buffer_bytes_max: u64,
-    /// CPU time of the thread, ns.
+    /// CPU time of the thread in the window, ns.
     pub cpu_ns: u64,
 }
 
@@ -160,9 +164,11 @@ impl Worker {
             precise: setup.precise,
             drain: setup.drain,
             stop: setup.stop,
+            window: (0, Nanos::MAX),
             links: Vec::new(),
             links_of: vec![Vec::new(); count],
-            cpu_before: 0,
+            cpu_before: None,
+            cpu_after: None,
             wakes: Wakes::new(count),
             runnable: Vec::with_capacity(count),
             events: Vec::new(),
@@ -221,7 +227,6 @@ impl Worker {
     /// When the system fails.
     pub fn run(mut self) -> std::io::Result<Worked> {
         let mut alarm = Alarm::new(self.poll.registry(), ALARM)?;
-        self.cpu_before = crate::host::cpu::thread();
         let mut events = Events::with_capacity(1024);
         self.runnable = (0..self.lanes.len() as u32).collect();
         let mut polled = clock::now();
@@ -254,12 +259,24 @@ impl Worker {
                 }
             }
             self.recorder.tick(now);
+            self.watch_cpu(now);
             self.recorder.looped(now - polled, now - polled);
             self.wait(&mut alarm, &mut events, now, drain_until)?;
             polled = clock::now();
             self.serve(&mut alarm, &events);
         }
         Ok(self.finish())
+    }
+
+    /// Reads the thread's CPU time when the window opens, and when it closes.
+    fn watch_cpu(&mut self, now: Nanos) {
+        let (opens, closes) = self.window;
+        if self.cpu_before.is_none() && now >= opens {
+            self.cpu_before = Some(cpu::thread());
+        }
+        if self.cpu_after.is_none() && now >= closes {
+            self.cpu_after = Some(cpu::thread());
+        }
     }
 
     fn wait(
@@ -673,7 +690,10 @@ impl Worker {
             measured_from,
             events: self.events,
             buffer_bytes_max,
-            cpu_ns: crate::host::cpu::thread().saturating_sub(self.cpu_before),
+            cpu_ns: self
+                .cpu_after
+                .unwrap_or_else(cpu::thread)
+                .saturating_sub(self.cpu_before.unwrap_or(0)),
         }
     }
 }
