@@ -99,6 +99,8 @@ fn wrong_input_exits_with_2_and_says_what_is_wrong() {
         (&["--clients", "1", "--threads", "2"], "--threads"),
         (&["-b", "127.0.0.1:1"], "--topic"),
         (&["--slo", "nonsense<1ms"], "nonsense"),
+        (&["--payload-file", "no-such-file"], "no-such-file"),
+        (&["--payload-file", "/dev/null"], "/dev/null"),
     ] {
         let output = produce(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -106,6 +108,13 @@ fn wrong_input_exits_with_2_and_says_what_is_wrong() {
         assert!(errors.contains(words), "{arguments:?}: {errors}");
         assert!(output.stdout.is_empty());
     }
+}
+
+#[test]
+fn lines_of_a_file_are_values_as_they_are() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/rustfmt.toml");
+    let result = result(&["-n", "1000", "--payload-file", file]);
+    assert_eq!(result["records"]["acked"], 1000);
 }
 
 #[test]

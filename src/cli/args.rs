@@ -79,6 +79,9 @@ pub struct Produce {
     /// The share of each value that a codec can remove, 0 to 1
     #[arg(long, value_name = "SHARE", conflicts_with = "payload")]
     pub compressibility: Option<f64>,
+    /// Values are lines of this file, - for standard input; they bring their sizes
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["payload", "compressibility"])]
+    pub payload_file: Option<String>,
     /// Keys: none, sequence, uniform:N, zipf:N,S, fixed:TEXT or file:PATH
     #[arg(long, value_name = "KEYS", default_value = "none")]
     pub key: String,

@@ -20,6 +20,9 @@ const BUFFER_EXHAUSTED: &str = "BUFFER_EXHAUSTED";
 /// The name of what is larger than `max.request.size`.
 const RECORD_TOO_LARGE: &str = "RECORD_TOO_LARGE";
 
+/// The name of what is for a partition that the topic doesn't have.
+const NO_SUCH_PARTITION: &str = "NO_SUCH_PARTITION";
+
 /// How far a lane got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Offered {
@@ -163,8 +166,11 @@ impl Lane {
         let stamp = |stamps: &mut Stamps| push(stamps, due, step, &pass);
         match self.producer.append(now, topic, &append, stamp) {
             Ok(_) => {}
-            Err(Refused::TooLarge { .. } | Refused::NoPartition(_)) => {
+            Err(Refused::TooLarge { .. }) => {
                 self.end_one(due, &pass, RECORD_TOO_LARGE, now, recorder);
+            }
+            Err(Refused::NoPartition(_)) => {
+                self.end_one(due, &pass, NO_SUCH_PARTITION, now, recorder);
             }
             Err(Refused::BufferFull | Refused::NoMetadata) => {
                 let since = first.unwrap_or(now);

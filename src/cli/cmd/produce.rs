@@ -186,9 +186,10 @@ impl Plan {
             outputs: outputs.map_err(|e| usage(&e))?,
             promises: promises?,
             pins: pins.map_err(|e| usage(&e))?,
-            values_text: match args.record_size.parse::<u64>() {
-                Ok(bytes) => format!("{bytes} B values"),
-                Err(_) => format!("{} values", args.record_size),
+            values_text: match (&args.payload_file, args.record_size.parse::<u64>()) {
+                (Some(path), _) => format!("lines of {path} as values"),
+                (None, Ok(bytes)) => format!("{bytes} B values"),
+                (None, Err(_)) => format!("{} values", args.record_size),
             },
             clients_raised: args.clients.is_none() && args.threads > 1,
         })
@@ -417,6 +418,10 @@ fn await_topics(
 
 fn values(args: &Produce, settings: &Settings, seed: u64) -> Result<Pool, Failure> {
     let content = match (args.compressibility, args.payload.as_str()) {
+        _ if args.payload_file.is_some() => {
+            let path = args.payload_file.as_deref().unwrap_or_default();
+            Content::Lines(read_lines("--payload-file", path)?)
+        }
         (Some(share), _) => Content::Compressible(share),
         (None, "letters") => Content::Letters,
         (None, "bytes") => Content::Bytes,
@@ -446,15 +451,26 @@ fn keys(args: &Produce, seed: u64) -> Result<KeyPool, Failure> {
         .map_err(|e| Failure::Usage(format!("--key: {e}")))?;
     let plan = match spec {
         KeySpec::Plan(plan) => plan,
-        KeySpec::File(path) => {
-            let unreadable = |e: std::io::Error| Failure::Usage(format!("--key file {path}: {e}"));
-            let file = std::fs::File::open(&path).map_err(unreadable)?;
-            let lines = Lines::read(std::io::BufReader::new(file)).map_err(unreadable)?;
-            KeyPlan::Lines(lines)
-        }
+        KeySpec::File(path) => KeyPlan::Lines(read_lines("--key file", &path)?),
     };
     KeyPool::prepare(plan, seed, murmur2::positive)
         .map_err(|e| Failure::Usage(format!("--key: {e}")))
+}
+
+/// The lines of a file, or of standard input where it is called -.
+fn read_lines(option: &str, path: &str) -> Result<Lines, Failure> {
+    let unreadable = |e: std::io::Error| Failure::Usage(format!("{option} {path}: {e}"));
+    let lines = if path == "-" {
+        Lines::read(std::io::stdin().lock())
+    } else {
+        let file = std::fs::File::open(path).map_err(unreadable)?;
+        Lines::read(std::io::BufReader::new(file))
+    };
+    let lines = lines.map_err(unreadable)?;
+    if lines.is_empty() {
+        return Err(Failure::Usage(format!("{option} {path}: it has no lines")));
+    }
+    Ok(lines)
 }
 
 fn phases(args: &Produce, delivery_timeout: Nanos) -> Result<Phases, Failure> {

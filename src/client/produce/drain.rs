@@ -120,7 +120,8 @@ impl<T: Trace> Producer<T> {
                 self.routes[route.0 as usize].cursor = at;
                 return;
             }
-            if let Some(batch) = partition.queue.pop_front() {
+            if let Some(mut batch) = partition.queue.pop_front() {
+                batch.leader_epoch = partition.leader_epoch;
                 partition.on_wire.push_back(OnWire {
                     serial: batch.serial,
                     numbering: partition.numbering,
