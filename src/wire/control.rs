@@ -112,7 +112,13 @@ pub fn decode_request<R: Request>(body: &[u8], version: i16) -> Result<R, Contro
 
 fn decode<T: Decodable>(api: ApiKey, version: i16, body: &[u8]) -> Result<T, ControlError> {
     let mut bytes = Bytes::copy_from_slice(body);
-    T::decode(&mut bytes, version).map_err(|e| codec_error(api, version, &e))
+    let message = T::decode(&mut bytes, version).map_err(|e| codec_error(api, version, &e))?;
+    // The guard and the typed decoder then read different messages in the same bytes.
+    if !bytes.is_empty() {
+        let why = format!("{} bytes are left over", bytes.len());
+        return Err(codec_error(api, version, &why));
+    }
+    Ok(message)
 }
 
 fn frame<T: Encodable>(

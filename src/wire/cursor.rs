@@ -265,10 +265,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// How many elements an array has, null being none. Each element takes at least one byte, so a
-    /// count is never larger than what is left.
+    /// How many elements an array has that may not be null. Each takes at least one byte, so a count
+    /// is never larger than what is left.
     pub fn array_count(&mut self, flexible: bool) -> Result<usize> {
-        Ok(self.length(flexible, "array")?.unwrap_or(0))
+        let start = *self;
+        let count = self.length(flexible, "array")?;
+        count.ok_or_else(|| start.error("array", Fault::Value))
     }
 
     /// The size of a tagged field, bounded by what is left.

@@ -18,6 +18,8 @@ use super::sink::{
 
 /// The first version whose lengths are compact.
 pub const FLEXIBLE_FROM: i16 = 9;
+/// The first version whose answers may name the leader (KIP-951).
+pub const LEADER_HINTS_FROM: i16 = 10;
 /// The first version that names topics by id.
 pub const TOPIC_IDS_FROM: i16 = 13;
 /// Free bytes a batch needs in front of it: partition index and records length, which takes at most
@@ -217,7 +219,7 @@ impl<'a> Reply<'a> {
         let throttle_ms = cursor.i32()?;
         if flexible {
             cursor.tagged_fields(|tag, payload| match tag {
-                0 => node_endpoints(payload, &mut endpoint),
+                0 if self.version >= LEADER_HINTS_FROM => node_endpoints(payload, &mut endpoint),
                 _ => Ok(()),
             })?;
         }
@@ -253,7 +255,7 @@ impl<'a> Reply<'a> {
         }
         if flexible {
             cursor.tagged_fields(|tag, payload| {
-                if tag == 0 {
+                if tag == 0 && self.version >= LEADER_HINTS_FROM {
                     let leader = (payload.i32()?, payload.i32()?);
                     payload.skip_tagged_fields(true)?;
                     reply.current_leader = (leader.0 >= 0).then_some(leader);
@@ -465,6 +467,21 @@ mod tests {
             assert_eq!((fields.acks, fields.timeout_ms), (-1, 30_000));
             assert_eq!(seen, [(0, Some(70_000)), (1, Some(1))]);
         }
+    }
+
+    #[test]
+    fn an_array_that_may_not_be_null_is_refused_where_it_is() {
+        // Version 9: no topics at all, then the throttle time and no tagged fields.
+        assert!(
+            Reply::new(&[1, 0, 0, 0, 0, 0], 9)
+                .walk(|_| {}, |_| {})
+                .is_ok()
+        );
+        assert!(
+            Reply::new(&[0, 0, 0, 0, 0, 0], 9)
+                .walk(|_| {}, |_| {})
+                .is_err()
+        );
     }
 
     #[test]

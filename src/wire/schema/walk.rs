@@ -194,9 +194,16 @@ impl<'a, V: Visitor<'a>> Walker<'a, '_, V> {
         };
         if field.kind == Kind::Struct {
             let nullable = field.nullable.is_some_and(|r| r.contains(self.version));
-            if may_be_null && nullable && self.cursor.i8().map_err(at)? < 0 {
-                self.visitor.scalar(field, start.offset(), Scalar::Null);
-                return Ok(());
+            if may_be_null && nullable {
+                match self.cursor.i8().map_err(at)? {
+                    1 => {}
+                    null if null < 0 => {
+                        self.visitor.scalar(field, start.offset(), Scalar::Null);
+                        return Ok(());
+                    }
+                    // Decoders disagree on what any other marker means.
+                    _ => return Err(at(start.error("a marker of 1 or below 0", Fault::Value))),
+                }
             }
             self.visitor.begin_struct(field);
             self.fields(&field.fields, field.name)?;
