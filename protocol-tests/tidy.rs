@@ -140,7 +140,8 @@ fn nothing_prints_exits_unwraps_or_reads_the_environment_where_it_must_not() {
                     faults.push(format!("{}:{number}: {word}", source.path.display()));
                 }
             };
-            forbid(true, &[".unwrap()", "todo!(", "unimplemented!(", "dbg!("]);
+            // Unfinished marks and dbg! are lints of Cargo.toml already.
+            forbid(true, &[".unwrap()"]);
             forbid(
                 outside_cli,
                 &[
