@@ -108,6 +108,64 @@ fn equal_value(value: &Value<'_>, java: &Json, of: &str) -> u32 {
 }
 
 #[test]
+fn javas_produce_messages_read_the_same_through_our_own_reader() {
+    let mut partitions = 0;
+    for message in messages() {
+        let java = &message.line["json"];
+        match message.layout.message {
+            Some((ApiKey::PRODUCE, Direction::Request)) => {
+                let mut read = Vec::new();
+                let fields = walk_request(&message.body, message.version, |_, request| {
+                    read.push(i64::from(request.partition));
+                });
+                let fields = fields.expect("Java's own request");
+                assert_eq!(java["acks"], fields.acks);
+                assert_eq!(java["timeoutMs"], fields.timeout_ms);
+                assert_eq!(java["transactionalId"].as_str(), fields.transactional_id);
+                let expected: Vec<i64> = nested(&java["topicData"], "partitionData")
+                    .map(|partition| number(&partition["index"]))
+                    .collect();
+                assert_eq!(read, expected);
+                partitions += read.len();
+            }
+            Some((ApiKey::PRODUCE, Direction::Response)) => {
+                let mut read = Vec::new();
+                let reply = Reply::new(&message.body, message.version);
+                let throttle = reply.walk(
+                    |reply| {
+                        let place = (i64::from(reply.partition), i64::from(reply.error.0));
+                        read.push((place, reply.base_offset, reply.log_append_time_ms));
+                    },
+                    |_| {},
+                );
+                assert_eq!(java["throttleTimeMs"], throttle.expect("Java's own answer"));
+                let expected: Vec<_> = nested(&java["responses"], "partitionResponses")
+                    .map(|partition| {
+                        let place = (number(&partition["index"]), number(&partition["errorCode"]));
+                        let offset = number(&partition["baseOffset"]);
+                        (place, offset, number(&partition["logAppendTimeMs"]))
+                    })
+                    .collect();
+                assert_eq!(read, expected);
+                partitions += read.len();
+            }
+            _ => {}
+        }
+    }
+    assert!(partitions > 50, "{partitions}");
+}
+
+/// The elements of `inner` in every element of `outer`.
+fn nested<'a>(outer: &'a Json, inner: &'a str) -> impl Iterator<Item = &'a Json> {
+    let outer = outer.as_array().into_iter().flatten();
+    outer.flat_map(move |element| element[inner].as_array().into_iter().flatten())
+}
+
+fn number(java: &Json) -> i64 {
+    java.as_i64().expect("a whole number")
+}
+
+#[test]
 fn cut_and_edited_messages_are_refused_or_read_and_never_a_panic() {
     let mut rng = Rng::new(11, 0);
     for message in messages() {
