@@ -96,7 +96,7 @@ def client_command(name, command, address, topic, size, count):
     if name == "kdyno":
         pairs = [f"-X{k}={v}" for k, v in {**properties, **java_only}.items()]
         return command + ["produce", "-b", address, "-t", topic, "--existing-topic", "-n", str(count),
-                          "-s", str(size), "--json", "-q"] + pairs
+                          "-s", str(size), "--json"] + pairs
     if name == "java":
         pairs = [f"{k}={v}" for k, v in {**properties, **java_only}.items()]
         return command + ["org.apache.kafka.tools.ProducerPerformance", "--topic", topic,

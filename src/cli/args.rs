@@ -135,9 +135,6 @@ pub struct Produce {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// Say nothing on standard error
-    #[arg(short, long)]
-    pub quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]
