@@ -69,17 +69,13 @@ impl Lane {
         phases: LanePhases,
         wall_offset_ms: i64,
     ) -> Self {
-        let ignore_keys = Partitioner::Default {
-            adaptive: true,
-            ignore_keys: true,
-        };
         let keyed = matches!(
-            &producer.options().partitioner,
+            producer.options().partitioner,
             Partitioner::Default {
                 ignore_keys: false,
                 ..
             }
-        ) && producer.options().partitioner != ignore_keys;
+        );
         Self {
             producer,
             topics,

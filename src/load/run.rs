@@ -217,7 +217,7 @@ impl Work {
         // What is offered before time zero would be a warm-up nobody asked for.
         let early = std::time::Duration::from_nanos(zero.saturating_sub(clock::now()));
         std::thread::sleep(early);
-        worker.recorder = recorder(&workload, zero);
+        worker.ledger.recorder = recorder(&workload, zero);
         if let Some(window) = window(&workload, zero) {
             worker.window = (window.start, window.end.unwrap_or(Nanos::MAX));
         }

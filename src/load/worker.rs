@@ -69,10 +69,8 @@ pub struct Worker {
     pub lanes: Vec<Lane>,
     /// `client.id` of each.
     pub client_ids: Vec<Arc<str>>,
-    /// The first partition slot of each topic, as the recorder counts them.
-    pub slots: Arc<[u32]>,
     /// What it records.
-    pub recorder: Recorder,
+    pub ledger: Ledger,
     /// The time between two wakes for records that are due.
     pub tick: Nanos,
     /// Whether it spins to meet due times.
@@ -130,7 +128,7 @@ pub struct Setup {
     pub inbox: Inbox<Event>,
     /// See [`Worker::commands`].
     pub commands: Commands,
-    /// See [`Worker::slots`].
+    /// See [`Ledger::slots`].
     pub slots: Arc<[u32]>,
     /// See [`Worker::tick`].
     pub tick: Nanos,
@@ -155,11 +153,14 @@ impl Worker {
             index: setup.index,
             poll: setup.poll,
             inbox: setup.inbox,
+            ledger: Ledger {
+                recorder,
+                slots: setup.slots,
+                commands: setup.commands.clone(),
+            },
             commands: setup.commands,
             lanes,
             client_ids,
-            slots: setup.slots,
-            recorder,
             tick: setup.tick,
             precise: setup.precise,
             drain: setup.drain,
@@ -217,7 +218,7 @@ impl Worker {
             self.poll
                 .poll(&mut events, Some(wait))
                 .map_err(|e| e.to_string())?;
-            self.take_mail(now)?;
+            self.take_mail()?;
         }
     }
 
@@ -258,9 +259,9 @@ impl Worker {
                     break;
                 }
             }
-            self.recorder.tick(now);
+            self.ledger.recorder.tick(now);
             self.watch_cpu(now);
-            self.recorder.looped(now - polled, now - polled);
+            self.ledger.recorder.looped(now - polled, now - polled);
             self.wait(&mut alarm, &mut events, now, drain_until)?;
             polled = clock::now();
             self.serve(&mut alarm, &events);
@@ -312,8 +313,7 @@ impl Worker {
             match event.token() {
                 ALARM => alarm.rang(),
                 MAIL => {
-                    let now = clock::now();
-                    if let Err(why) = self.take_mail(now) {
+                    if let Err(why) = self.take_mail() {
                         self.events.push(why);
                     }
                 }
@@ -341,7 +341,7 @@ impl Worker {
         let lane = &mut self.lanes[index as usize];
         let mut wake = None;
         if !self.finished[index as usize] {
-            match lane.offer(now, &mut self.recorder) {
+            match lane.offer(now, &mut self.ledger.recorder) {
                 Offered::More => self.runnable.push(index),
                 Offered::Until(at) | Offered::Blocked(at) => wake = Some(at),
                 Offered::End => {
@@ -354,13 +354,7 @@ impl Worker {
         self.send(index);
         let now = clock::now();
         let lane = &mut self.lanes[index as usize];
-        let mut outcomes = Told {
-            recorder: &mut self.recorder,
-            slots: &self.slots,
-            commands: &self.commands,
-            node: -1,
-            now,
-        };
+        let mut outcomes = self.ledger.told(-1, now);
         let next = lane.producer.next_deadline();
         if next.is_some_and(|next| next <= now) {
             lane.producer.expire(now, &mut outcomes);
@@ -431,13 +425,7 @@ impl Worker {
         }
         connection.write(now)?;
         let node = connection.node_id();
-        let mut outcomes = Told {
-            recorder: &mut self.recorder,
-            slots: &self.slots,
-            commands: &self.commands,
-            node,
-            now,
-        };
+        let mut outcomes = self.ledger.told(node, now);
         let mutes = connection.pipeline().mutes().clone();
         for sent in connection.pipeline_mut().completed_without_reply() {
             lane.producer.on_written(sent, &mutes, &mut outcomes);
@@ -452,13 +440,7 @@ impl Worker {
         };
         let producer = &mut self.lanes[link.lane as usize].producer;
         let mutes = connection.pipeline().mutes().clone();
-        let mut outcomes = Told {
-            recorder: &mut self.recorder,
-            slots: &self.slots,
-            commands: &self.commands,
-            node: connection.node_id(),
-            now: clock::now(),
-        };
+        let mut outcomes = self.ledger.told(connection.node_id(), clock::now());
         let mut mute = 0;
         let mut refresh = false;
         let mut malformed = None;
@@ -507,29 +489,22 @@ impl Worker {
         let now = clock::now();
         let (lane, route) = (link.lane, link.route);
         let producer = &mut self.lanes[lane as usize].producer;
-        let mut outcomes = Told {
-            recorder: &mut self.recorder,
-            slots: &self.slots,
-            commands: &self.commands,
-            node,
-            now,
-        };
+        let mut outcomes = self.ledger.told(node, now);
         for (request, progress) in connection.pipeline_mut().drain_entries() {
             outcomes.recorder.request_retried();
             producer.on_lost(now, request, progress, &mut outcomes);
         }
-        producer.set_available(now, route, false);
         self.commands.send(Command::Refresh { topics: Vec::new() });
         self.ask(at, lane, route);
         self.runnable.push(lane);
     }
 
-    fn take_mail(&mut self, now: Nanos) -> Result<(), String> {
+    fn take_mail(&mut self) -> Result<(), String> {
         let mut mail = std::mem::take(&mut self.mail);
         self.inbox.take(&mut mail);
         let mut result = Ok(());
         for event in mail.drain(..) {
-            if let Err(why) = self.hear(now, event) {
+            if let Err(why) = self.hear(event) {
                 result = Err(why);
             }
         }
@@ -537,7 +512,7 @@ impl Worker {
         result
     }
 
-    fn hear(&mut self, now: Nanos, event: Event) -> Result<(), String> {
+    fn hear(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Snapshot(snapshot) => {
                 for lane in 0..self.lanes.len() as u32 {
@@ -557,7 +532,6 @@ impl Worker {
                     in_flight_max: producer.options().in_flight_max,
                     request_timeout: producer.options().request_timeout,
                 };
-                producer.set_available(now, self.links[at].route, true);
                 let mut connection = Connection::new(established, limits, None);
                 connection
                     .versions()
@@ -638,7 +612,7 @@ impl Worker {
         for index in 0..self.lanes.len() {
             let lane = &mut self.lanes[index];
             if !self.finished[index] {
-                lane.leave(now, RUN_ENDED, &mut self.recorder);
+                lane.leave(now, RUN_ENDED, &mut self.ledger.recorder);
                 lane.producer.flush_start(now);
                 self.finished[index] = true;
                 self.done += 1;
@@ -657,13 +631,7 @@ impl Worker {
             let lane = self.links[index].lane;
             let node = connection.node_id();
             for (request, progress) in connection.pipeline_mut().drain_entries() {
-                let mut outcomes = Told {
-                    recorder: &mut self.recorder,
-                    slots: &self.slots,
-                    commands: &self.commands,
-                    node,
-                    now,
-                };
+                let mut outcomes = self.ledger.told(node, now);
                 let producer = &mut self.lanes[lane as usize].producer;
                 producer.on_lost(now, request, progress, &mut outcomes);
             }
@@ -671,13 +639,7 @@ impl Worker {
         let mut buffer_bytes_max = 0;
         let mut measured_from = None;
         for lane in &mut self.lanes {
-            let mut outcomes = Told {
-                recorder: &mut self.recorder,
-                slots: &self.slots,
-                commands: &self.commands,
-                node: -1,
-                now,
-            };
+            let mut outcomes = self.ledger.told(-1, now);
             lane.producer.abort(RUN_ENDED, &mut outcomes);
             buffer_bytes_max += lane.producer.buffer_bytes_max();
             measured_from = match (measured_from, lane.phases.measured_from()) {
@@ -686,7 +648,7 @@ impl Worker {
             };
         }
         Worked {
-            recorder: self.recorder,
+            recorder: self.ledger.recorder,
             measured_from,
             events: self.events,
             buffer_bytes_max,
@@ -704,6 +666,29 @@ fn answered(node: i32, sent: &Sent<Request<Stamps>>) -> Answered {
         last_byte_written: sent.last_byte_written,
         first_byte_read: sent.first_byte_read,
         throttled: 0,
+    }
+}
+
+/// What a thread records, and what it needs to record it.
+pub struct Ledger {
+    /// The records.
+    pub recorder: Recorder,
+    /// The first partition slot of each topic, as the recorder counts them.
+    pub slots: Arc<[u32]>,
+    /// Who is told of a leader that a broker names.
+    pub commands: Commands,
+}
+
+impl Ledger {
+    /// Hears what becomes of batches at `now`, of which broker `node` is asked.
+    fn told(&mut self, node: i32, now: Nanos) -> Told<'_> {
+        Told {
+            recorder: &mut self.recorder,
+            slots: &self.slots,
+            commands: &self.commands,
+            node,
+            now,
+        }
     }
 }
 
@@ -726,7 +711,7 @@ impl Outcomes<Stamps> for Told<'_> {
             raw_bytes: done.raw_bytes,
             wire_bytes: done.wire_bytes,
         };
-        if done.first_byte_read == done.last_byte_written && done.done == done.last_byte_written {
+        if !done.answered {
             self.recorder.written(done.trace, done.done, &batch);
             return;
         }

@@ -47,8 +47,6 @@ pub struct ProducerOptions {
     pub idempotent: bool,
     /// `partitioner.class` and its companions.
     pub partitioner: Partitioner,
-    /// `partitioner.availability.timeout.ms`; 0 is never.
-    pub availability_timeout: Nanos,
     /// Connections to each broker; a partition keeps to one of them.
     pub connections: u32,
 }
@@ -77,7 +75,6 @@ impl ProducerOptions {
                 adaptive: true,
                 ignore_keys: false,
             },
-            availability_timeout: 0,
             connections: 1,
         }
     }

@@ -94,6 +94,8 @@ pub struct Done<'a, T> {
     pub base_offset: i64,
     /// The broker had it already.
     pub duplicate: bool,
+    /// A broker said so; with acks=0 nobody does.
+    pub answered: bool,
     /// When it could first be sent.
     pub ready: Nanos,
     /// When the socket took its request's first byte, in the attempt that succeeded.
@@ -180,8 +182,6 @@ pub(super) struct Route {
     pub partitions: Vec<(u32, u32)>,
     /// Where the next drain begins.
     pub cursor: usize,
-    /// Since when it could not be used, if it can't.
-    pub unavailable_since: Option<Nanos>,
     /// It is in the list being made.
     pub listed: bool,
 }
@@ -252,16 +252,6 @@ impl<T: Trace> Producer<T> {
     /// Whether a route leads to any partition now.
     pub fn route_in_use(&self, route: RouteIndex) -> bool {
         !self.routes[route.0 as usize].partitions.is_empty()
-    }
-
-    /// Says whether a route's connection stands.
-    pub fn set_available(&mut self, now: Nanos, route: RouteIndex, available: bool) {
-        let since = &mut self.routes[route.0 as usize].unavailable_since;
-        if available {
-            *since = None;
-        } else {
-            since.get_or_insert(now);
-        }
     }
 
     /// Whether it needs a producer id before it can send anything.
@@ -341,7 +331,6 @@ fn route_to(routes: &mut Vec<Route>, node_id: i32, slot: u32) -> u32 {
             slot,
             partitions: Vec::new(),
             cursor: 0,
-            unavailable_since: None,
             listed: false,
         });
         routes.len() - 1

@@ -278,6 +278,7 @@ impl<T: Trace> Producer<T> {
             partition: batch.partition,
             base_offset,
             duplicate,
+            answered: self.options.acks != Acks::None,
             ready: batch.ready,
             first_byte_written,
             last_byte_written,
