@@ -6,6 +6,7 @@ pub mod blocks;
 pub mod headers;
 pub mod key;
 pub mod lane;
+pub mod ledger;
 pub mod payload;
 pub mod phase;
 pub mod run;

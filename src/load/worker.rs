@@ -9,18 +9,15 @@ use mio::{Events, Poll, Token};
 
 use super::alarm::Alarm;
 use super::lane::{Lane, Offered};
+use super::ledger::Ledger;
 use super::wakes::Wakes;
 use crate::base::clock::{self, Nanos};
 use crate::client::produce::request::Request;
-use crate::client::produce::{
-    Done, Ended, Ending as ProducerEnding, Outcomes, Producer, RouteIndex, Trace, WireContext,
-};
+use crate::client::produce::{RouteIndex, WireContext};
 use crate::cluster::control::{Command, Commands, Event, LaneRef};
-use crate::cluster::merge::Hint;
 use crate::host::cpu;
-use crate::measure::recorder::{Acked, Answered, Recorder};
-use crate::measure::recording::Ending;
-use crate::measure::stamps::{Marks, Stamps};
+use crate::measure::recorder::{Answered, Recorder};
+use crate::measure::stamps::Stamps;
 use crate::net::connection::{Connection, ReadBuffer};
 use crate::net::lost::Lost;
 use crate::net::mailbox::Inbox;
@@ -35,16 +32,6 @@ pub const MAIL: Token = Token(usize::MAX - 1);
 const RUN_ENDED: &str = "RUN_ENDED";
 /// Spinning begins this long before a time that has to be met.
 const SPIN: Nanos = 60_000;
-
-impl Trace for Stamps {
-    fn clear(&mut self) {
-        Stamps::clear(self);
-    }
-
-    fn split_off(&mut self, records: u32) -> Self {
-        Stamps::split_off(self, records)
-    }
-}
 
 /// When the run is to stop; 0 while nobody has said so.
 #[derive(Debug, Default)]
@@ -668,85 +655,3 @@ fn answered(node: i32, sent: &Sent<Request<Stamps>>) -> Answered {
         throttled: 0,
     }
 }
-
-/// What a thread records, and what it needs to record it.
-pub struct Ledger {
-    /// The records.
-    pub recorder: Recorder,
-    /// The first partition slot of each topic, as the recorder counts them.
-    pub slots: Arc<[u32]>,
-    /// Who is told of a leader that a broker names.
-    pub commands: Commands,
-}
-
-impl Ledger {
-    /// Hears what becomes of batches at `now`, of which broker `node` is asked.
-    fn told(&mut self, node: i32, now: Nanos) -> Told<'_> {
-        Told {
-            recorder: &mut self.recorder,
-            slots: &self.slots,
-            commands: &self.commands,
-            node,
-            now,
-        }
-    }
-}
-
-/// Tells the recorder what became of batches.
-struct Told<'a> {
-    recorder: &'a mut Recorder,
-    slots: &'a [u32],
-    commands: &'a Commands,
-    node: i32,
-    now: Nanos,
-}
-
-impl Outcomes<Stamps> for Told<'_> {
-    fn acked(&mut self, done: &Done<'_, Stamps>) {
-        let batch = Acked {
-            partition: self.slots[done.topic.0 as usize] + done.partition,
-            node: self.node,
-            records: done.records,
-            payload_bytes: done.payload_bytes,
-            raw_bytes: done.raw_bytes,
-            wire_bytes: done.wire_bytes,
-        };
-        if !done.answered {
-            self.recorder.written(done.trace, done.done, &batch);
-            return;
-        }
-        let marks = Marks {
-            ready: done.ready,
-            first_byte_written: done.first_byte_written,
-            last_byte_written: done.last_byte_written,
-            first_byte_read: done.first_byte_read,
-            done: done.done,
-            throttled: done.throttled,
-            earlier_attempts: done.earlier_attempts,
-        };
-        self.recorder.acked(done.trace, &marks, &batch);
-    }
-
-    fn ended(&mut self, ended: &Ended<'_, Stamps>) {
-        let ending = match ended.ending {
-            ProducerEnding::Failed => Ending::Failed,
-            ProducerEnding::Unknown => Ending::Unknown,
-            ProducerEnding::Unsent => Ending::Unsent,
-        };
-        self.recorder
-            .ended(ending, ended.name, ended.trace, self.now);
-    }
-
-    fn retried(&mut self, records: u32) {
-        self.recorder.retried(records);
-    }
-
-    fn split(&mut self, _parts: u32) {}
-
-    fn hint(&mut self, hint: Hint) {
-        self.commands.send(Command::Hint(hint));
-    }
-}
-
-/// A producer that notes stamps, as every lane has one.
-pub type LaneProducer = Producer<Stamps>;
