@@ -9,7 +9,9 @@ mod session;
 mod state;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use mio::Waker;
@@ -23,11 +25,22 @@ pub struct BrokerOptions {
     pub partitions: u32,
 }
 
+impl BrokerOptions {
+    /// One broker on a free port of loopback that keeps nothing.
+    pub fn sink(partitions: u32) -> Self {
+        Self {
+            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
+            partitions,
+        }
+    }
+}
+
 /// A running broker. Dropping it ends its thread.
 #[derive(Debug)]
 pub struct Running {
     addresses: Vec<SocketAddr>,
     waker: Waker,
+    cpu_ns: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -37,12 +50,14 @@ pub struct Running {
 /// When it can't listen where it is to.
 pub fn start(options: &BrokerOptions) -> io::Result<Running> {
     let (server, addresses, waker) = server::Server::bind(options)?;
+    let cpu_ns = server.cpu_ns();
     let thread = std::thread::Builder::new()
         .name("broker".into())
         .spawn(move || server.run())?;
     Ok(Running {
         addresses,
         waker,
+        cpu_ns,
         thread: Some(thread),
     })
 }
@@ -51,6 +66,11 @@ impl Running {
     /// Where it listens.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// CPU time that its thread has used up to the last time it went to sleep, ns.
+    pub fn cpu_ns(&self) -> u64 {
+        self.cpu_ns.load(Ordering::Relaxed)
     }
 
     /// Waits until it ends by itself, which only a failure of the system brings about.

@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+use rustix::time::{ClockId, clock_gettime};
 use socket2::SockRef;
 
 use super::BrokerOptions;
 use super::session::Session;
 use super::state::State;
+use crate::base::clock::SECOND;
 
 const WAKE: Token = Token(usize::MAX);
 
@@ -21,6 +25,7 @@ pub struct Server {
     sessions: HashMap<Token, Session>,
     next_token: usize,
     state: State,
+    cpu_ns: Arc<AtomicU64>,
 }
 
 impl Server {
@@ -46,8 +51,14 @@ impl Server {
             listeners,
             sessions: HashMap::new(),
             state: State::new(addresses.clone(), options.partitions),
+            cpu_ns: Arc::default(),
         };
         Ok((server, addresses, waker))
+    }
+
+    /// Where the loop keeps its thread's CPU time, ns.
+    pub fn cpu_ns(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.cpu_ns)
     }
 
     /// Serves until it is woken to end.
@@ -66,6 +77,7 @@ impl Server {
                     token => self.serve(token, event.is_writable()),
                 }
             }
+            self.cpu_ns.store(thread_cpu_ns(), Ordering::Relaxed);
         }
     }
 
@@ -93,4 +105,10 @@ impl Server {
             self.poll.registry().deregister(&mut session.stream).ok();
         }
     }
+}
+
+/// CPU time of the calling thread, ns.
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }

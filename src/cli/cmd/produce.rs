@@ -1,7 +1,6 @@
 //! `kdyno produce`: what was asked, run, judged and shown.
 
 use std::io::{IsTerminal, Write};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -374,10 +373,7 @@ impl Plan {
 }
 
 fn embed() -> Result<Running, Failure> {
-    let options = BrokerOptions {
-        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
-        partitions: EMBEDDED_PARTITIONS,
-    };
+    let options = BrokerOptions::sink(EMBEDDED_PARTITIONS);
     broker::start(&options).map_err(|e| Failure::Run(format!("the embedded broker: {e}")))
 }
 
