@@ -5,6 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -12,11 +13,13 @@ use rustix::time::{ClockId, clock_gettime};
 use socket2::SockRef;
 
 use super::BrokerOptions;
-use super::session::Session;
+use super::session::{Session, Turn};
 use super::state::State;
 use crate::base::clock::SECOND;
 
 const WAKE: Token = Token(usize::MAX);
+/// Bytes that one call discards at most.
+const DISCARD_BYTES: usize = 1024 * 1024;
 
 /// Everything the loop owns.
 pub struct Server {
@@ -25,6 +28,10 @@ pub struct Server {
     sessions: HashMap<Token, Session>,
     next_token: usize,
     state: State,
+    /// Connections that want another turn without being told by the poll.
+    again: Vec<Token>,
+    /// Where discarded bytes would go; the system never writes there.
+    discard: Vec<u8>,
     cpu_ns: Arc<AtomicU64>,
 }
 
@@ -51,6 +58,8 @@ impl Server {
             listeners,
             sessions: HashMap::new(),
             state: State::new(addresses.clone(), options.partitions),
+            again: Vec::new(),
+            discard: vec![0; DISCARD_BYTES],
             cpu_ns: Arc::default(),
         };
         Ok((server, addresses, waker))
@@ -65,17 +74,23 @@ impl Server {
     pub fn run(mut self) {
         let mut events = Events::with_capacity(1024);
         loop {
-            match self.poll.poll(&mut events, None) {
+            let wait = (!self.again.is_empty()).then_some(Duration::ZERO);
+            match self.poll.poll(&mut events, wait) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return,
                 Ok(()) => {}
             }
+            let again = std::mem::take(&mut self.again);
             for event in &events {
                 match event.token() {
                     WAKE => return,
                     Token(index) if index < self.listeners.len() => self.accept(index),
-                    token => self.serve(token, event.is_writable()),
+                    token if !again.contains(&token) => self.serve(token),
+                    _ => {}
                 }
+            }
+            for token in again {
+                self.serve(token);
             }
             self.cpu_ns.store(thread_cpu_ns(), Ordering::Relaxed);
         }
@@ -95,14 +110,19 @@ impl Server {
         }
     }
 
-    fn serve(&mut self, token: Token, writable: bool) {
+    fn serve(&mut self, token: Token) {
         let Some(session) = self.sessions.get_mut(&token) else {
             return;
         };
-        let alive = (!writable || session.flush()) && session.serve(&mut self.state);
-        if !alive && let Some(mut session) = self.sessions.remove(&token) {
-            // The socket closes either way.
-            self.poll.registry().deregister(&mut session.stream).ok();
+        match session.serve(&mut self.state, &mut self.discard) {
+            Turn::Idle => {}
+            Turn::More => self.again.push(token),
+            Turn::Over => {
+                if let Some(mut session) = self.sessions.remove(&token) {
+                    // The socket closes either way.
+                    self.poll.registry().deregister(&mut session.stream).ok();
+                }
+            }
         }
     }
 }

@@ -1,15 +1,37 @@
 //! One connection: bytes in, frames to handlers, answers out, in order.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 
 use mio::net::TcpStream;
+use rustix::buffer::spare_capacity;
+use rustix::net::{RecvFlags, recv};
 
 use super::handle::{self, Answer};
+use super::skim::{SKIM_BYTES_MIN, Skim, Step};
 use super::state::State;
-use crate::wire::frame;
+use crate::wire::api::ApiKey;
+use crate::wire::cursor::Cursor;
+use crate::wire::frame::{self, LENGTH_BYTES};
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 256 * 1024;
+/// Bytes read at a time where a large batch is expected: little more than what is before it.
+const HEAD_BYTES: usize = 512;
+/// Bytes that are taken from one connection before others have their turn.
+const TURN_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of answers that may wait; a client that leaves more unread is not read from.
+const OUTBOUND_BYTES_MAX: usize = 1024 * 1024;
+
+/// How a turn of a connection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// There is nothing more to read or no room for answers; the poll tells when that changes.
+    Idle,
+    /// There may be more to read: it wants another turn.
+    More,
+    /// The connection is over.
+    Over,
+}
 
 /// A client's connection.
 #[derive(Debug)]
@@ -21,6 +43,10 @@ pub struct Session {
     inbound: Vec<u8>,
     outbound: Vec<u8>,
     written: usize,
+    /// The large Produce request that is coming in.
+    skim: Option<Skim>,
+    /// Whether the last Produce request was a large one, so that the next may be.
+    large: bool,
 }
 
 impl Session {
@@ -32,48 +58,96 @@ impl Session {
             inbound: Vec::new(),
             outbound: Vec::new(),
             written: 0,
+            skim: None,
+            large: false,
         }
     }
 
-    /// Reads, handles and answers what there is; `false` when the connection is over.
-    pub fn serve(&mut self, state: &mut State) -> bool {
-        loop {
-            let kept = self.inbound.len();
-            self.inbound.resize(kept + READ_BYTES, 0);
-            let read = self.stream.read(&mut self.inbound[kept..]);
-            let bytes = *read.as_ref().unwrap_or(&0);
-            self.inbound.truncate(kept + bytes);
-            match read {
-                Ok(0) => return false,
-                Ok(_) => {
-                    if !self.handle_frames(state) || !self.flush() {
-                        return false;
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return self.flush(),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
-            }
-        }
-    }
-
-    fn handle_frames(&mut self, state: &mut State) -> bool {
+    /// Reads, handles and answers what there is, within one turn. What is discarded unread goes to
+    /// `discard`, of which nothing is looked at.
+    pub fn serve(&mut self, state: &mut State, discard: &mut [u8]) -> Turn {
         let mut taken = 0;
-        let alive = loop {
-            match frame::split(&self.inbound[taken..]) {
-                Ok(Some((frame, bytes))) => {
-                    let answer = handle::request(frame, self.node_id, state, &mut self.outbound);
-                    taken += bytes;
-                    if answer == Answer::Close {
-                        break false;
-                    }
-                }
-                Ok(None) => break true,
-                Err(_) => break false,
+        while taken < TURN_BYTES {
+            if !self.flush() {
+                return Turn::Over;
             }
-        };
+            if self.outbound.len() - self.written > OUTBOUND_BYTES_MAX {
+                return Turn::Idle;
+            }
+            match self.read(discard) {
+                Ok(0) => return Turn::Over,
+                Ok(bytes) => taken += bytes,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Turn::Idle,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Turn::Over,
+            }
+            if self.handle(state).is_none() {
+                // What was asked before is still answered, if the socket takes it.
+                self.flush();
+                return Turn::Over;
+            }
+        }
+        if self.flush() { Turn::More } else { Turn::Over }
+    }
+
+    /// Reads once, or discards what the request coming in does not need.
+    fn read(&mut self, discard: &mut [u8]) -> io::Result<usize> {
+        if let Some(skim) = &mut self.skim
+            && skim.skip() > 0
+        {
+            let bytes = skim.skip().min(discard.len());
+            // On TCP this flag drops the bytes within the system.
+            let (_, dropped) = recv(&self.stream, &mut discard[..bytes], RecvFlags::TRUNC)?;
+            skim.skipped(dropped);
+            return Ok(dropped);
+        }
+        if self.large {
+            let mut head = [0; HEAD_BYTES];
+            let (bytes, _) = recv(&self.stream, &mut head, RecvFlags::empty())?;
+            self.inbound.extend_from_slice(&head[..bytes]);
+            return Ok(bytes);
+        }
+        self.inbound.reserve(READ_BYTES);
+        let room = spare_capacity(&mut self.inbound);
+        Ok(recv(&self.stream, room, RecvFlags::empty())?.1)
+    }
+
+    /// Handles what has come in; `None` when the connection is to be closed.
+    fn handle(&mut self, state: &mut State) -> Option<()> {
+        let mut taken = 0;
+        loop {
+            let bytes = &self.inbound[taken..];
+            if let Some(skim) = &mut self.skim {
+                match skim.step(bytes).ok()? {
+                    Step::More(more) => {
+                        taken += more;
+                        break;
+                    }
+                    Step::Done(more) => taken += more,
+                }
+                let answer = handle::skimmed(skim, self.node_id, state, &mut self.outbound);
+                self.skim = None;
+                if answer == Answer::Close {
+                    return None;
+                }
+            } else if let Some(frame_bytes) = large_produce(bytes)? {
+                self.skim = Some(Skim::new(frame_bytes));
+                self.large = true;
+            } else if let Some((frame, bytes)) = frame::split(bytes).ok()? {
+                let answer = handle::request(frame, self.node_id, state, &mut self.outbound);
+                taken += bytes;
+                self.large = false;
+                if answer == Answer::Close {
+                    return None;
+                }
+            } else {
+                break;
+            }
+        }
         self.inbound.drain(..taken);
-        alive
+        // A long frame that is read whole is not read in small pieces.
+        self.large &= self.skim.is_some() || self.inbound.len() < HEAD_BYTES;
+        Some(())
     }
 
     /// Writes what is to be answered; `false` when the connection is over.
@@ -91,4 +165,18 @@ impl Session {
         self.written = 0;
         true
     }
+}
+
+/// The length of the frame that `bytes` begin with, where it is a Produce request to be skimmed;
+/// `None` outside when the bytes are no frame.
+fn large_produce(bytes: &[u8]) -> Option<Option<usize>> {
+    let Some(length) = frame::length(bytes).ok()? else {
+        return Some(None);
+    };
+    let mut cursor = Cursor::new(&bytes[LENGTH_BYTES..]);
+    let (Ok(api), Ok(version)) = (cursor.i16(), cursor.i16()) else {
+        return Some(None);
+    };
+    let skimmed = handle::served(ApiKey(api), version) && ApiKey(api) == ApiKey::PRODUCE;
+    Some((skimmed && length >= SKIM_BYTES_MIN).then_some(length))
 }

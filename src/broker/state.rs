@@ -3,7 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use crate::records::reader::Batch;
+use crate::records::layout::{
+    ATTRIBUTES, BASE_OFFSET, BASE_SEQUENCE, BATCH_HEADER_BYTES, CONTROL, LAST_OFFSET_DELTA, LENGTH,
+    LENGTH_END, MAGIC, MAGIC_V2, PRODUCER_EPOCH, PRODUCER_ID, RECORD_COUNT, get,
+};
 use crate::records::writer::sequence_after;
 use crate::wire::broker_error::BrokerError;
 
@@ -95,25 +98,20 @@ impl State {
 }
 
 impl Partition {
-    /// Appends `records`, which must be one valid batch, and gives the offset of its first record.
+    /// Takes one batch of `records_bytes`, of which `head` are the first bytes, by what its header
+    /// says, and gives the offset of its first record. Its CRC is not computed.
     ///
     /// # Errors
     /// The error a broker answers.
-    pub fn append(&mut self, records: &[u8]) -> Result<i64, BrokerError> {
-        let batch = match Batch::only(records) {
-            Ok(Some(batch)) => batch,
-            Ok(None) | Err(_) => return Err(BrokerError::INVALID_RECORD),
-        };
-        if batch.check_crc().is_err() {
-            return Err(BrokerError::CORRUPT_MESSAGE);
-        }
-        let count = batch.record_count();
-        let consistent = count > 0 && batch.last_offset_delta().checked_add(1) == Some(count);
-        if batch.base_offset() != 0 || batch.control() || !consistent {
+    pub fn append(&mut self, head: &[u8], records_bytes: usize) -> Result<i64, BrokerError> {
+        let batch = Head::read(head, records_bytes).ok_or(BrokerError::INVALID_RECORD)?;
+        let count = batch.record_count;
+        let consistent = count > 0 && batch.last_offset_delta.checked_add(1) == Some(count);
+        if batch.base_offset != 0 || batch.attributes & CONTROL != 0 || !consistent {
             return Err(BrokerError::INVALID_RECORD);
         }
-        if batch.producer_id() >= 0 {
-            if batch.base_sequence() < 0 {
+        if batch.producer_id >= 0 {
+            if batch.base_sequence < 0 {
                 return Err(BrokerError::INVALID_RECORD);
             }
             if let Some(offset) = self.check_sequence(&batch)? {
@@ -122,11 +120,11 @@ impl Partition {
         }
         let offset = self.end_offset;
         self.end_offset += i64::from(count);
-        if let Some(producer) = self.producers.get_mut(&batch.producer_id()) {
+        if let Some(producer) = self.producers.get_mut(&batch.producer_id) {
             if producer.batches.len() == BATCHES_REMEMBERED {
                 producer.batches.pop_front();
             }
-            let sequences = (batch.base_sequence(), batch.last_sequence());
+            let sequences = (batch.base_sequence, batch.last_sequence);
             producer
                 .batches
                 .push_back((sequences.0, sequences.1, offset));
@@ -135,10 +133,10 @@ impl Partition {
     }
 
     /// The original offset of a batch that is there already; an error where a sequence is missing.
-    fn check_sequence(&mut self, batch: &Batch<'_>) -> Result<Option<i64>, BrokerError> {
-        let known = self.producers.contains_key(&batch.producer_id());
-        let producer = self.producers.entry(batch.producer_id()).or_default();
-        let (first, epoch) = (batch.base_sequence(), batch.producer_epoch());
+    fn check_sequence(&mut self, batch: &Head) -> Result<Option<i64>, BrokerError> {
+        let known = self.producers.contains_key(&batch.producer_id);
+        let producer = self.producers.entry(batch.producer_id).or_default();
+        let (first, epoch) = (batch.base_sequence, batch.producer_epoch);
         if !known || epoch > producer.epoch {
             if known && first != 0 {
                 return Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER);
@@ -150,7 +148,7 @@ impl Partition {
         if epoch < producer.epoch {
             return Err(BrokerError::INVALID_PRODUCER_EPOCH);
         }
-        let same = |known: &&(i32, i32, i64)| known.0 == first && known.1 == batch.last_sequence();
+        let same = |known: &&(i32, i32, i64)| known.0 == first && known.1 == batch.last_sequence;
         if let Some((_, _, offset)) = producer.batches.iter().find(same) {
             return Ok(Some(*offset));
         }
@@ -162,6 +160,46 @@ impl Partition {
             return Ok(None);
         }
         Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER)
+    }
+}
+
+/// What a batch's header says that a broker looks at.
+#[derive(Debug)]
+struct Head {
+    base_offset: i64,
+    attributes: i16,
+    last_offset_delta: i32,
+    producer_id: i64,
+    producer_epoch: i16,
+    base_sequence: i32,
+    last_sequence: i32,
+    record_count: i32,
+}
+
+impl Head {
+    /// The header that `bytes` begin with; `None` when they are not the one batch of
+    /// `records_bytes` that they are to be.
+    fn read(bytes: &[u8], records_bytes: usize) -> Option<Self> {
+        let bytes = bytes.get(..BATCH_HEADER_BYTES)?;
+        let length = usize::try_from(i32::from_be_bytes(get(bytes, LENGTH))).ok()?;
+        if bytes[MAGIC] != MAGIC_V2 || length + LENGTH_END != records_bytes {
+            return None;
+        }
+        let last_offset_delta = i32::from_be_bytes(get(bytes, LAST_OFFSET_DELTA));
+        let base_sequence = i32::from_be_bytes(get(bytes, BASE_SEQUENCE));
+        Some(Self {
+            base_offset: i64::from_be_bytes(get(bytes, BASE_OFFSET)),
+            attributes: i16::from_be_bytes(get(bytes, ATTRIBUTES)),
+            last_offset_delta,
+            producer_id: i64::from_be_bytes(get(bytes, PRODUCER_ID)),
+            producer_epoch: i16::from_be_bytes(get(bytes, PRODUCER_EPOCH)),
+            base_sequence,
+            last_sequence: match base_sequence {
+                -1 => -1,
+                base => sequence_after(base, last_offset_delta as u32),
+            },
+            record_count: i32::from_be_bytes(get(bytes, RECORD_COUNT)),
+        })
     }
 }
 
@@ -196,36 +234,41 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_repeated_batch_gets_its_first_offset_and_a_gap_is_refused() {
-        let mut partition = Partition::default();
-        assert_eq!(partition.append(&batch(Identity::NONE, 4)), Ok(0));
-        assert_eq!(partition.append(&batch(numbered(0, 0), 3)), Ok(4));
-        assert_eq!(partition.append(&batch(numbered(3, 0), 2)), Ok(7));
-        assert_eq!(partition.append(&batch(numbered(0, 0), 3)), Ok(4));
-        let gap = Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER);
-        assert_eq!(partition.append(&batch(numbered(9, 0), 1)), gap);
-        assert_eq!(partition.append(&batch(numbered(0, 1), 1)), Ok(9));
-        let old = Err(BrokerError::INVALID_PRODUCER_EPOCH);
-        assert_eq!(partition.append(&batch(numbered(5, 0), 1)), old);
+    fn put(partition: &mut Partition, records: &[u8]) -> Result<i64, BrokerError> {
+        partition.append(records, records.len())
     }
 
     #[test]
-    fn damaged_batches_are_refused_by_what_is_wrong_with_them() {
+    fn a_repeated_batch_gets_its_first_offset_and_a_gap_is_refused() {
         let mut partition = Partition::default();
-        let mut damaged = batch(Identity::NONE, 1);
-        let last = damaged.len() - 1;
-        damaged[last] ^= 1;
+        assert_eq!(put(&mut partition, &batch(Identity::NONE, 4)), Ok(0));
+        assert_eq!(put(&mut partition, &batch(numbered(0, 0), 3)), Ok(4));
+        assert_eq!(put(&mut partition, &batch(numbered(3, 0), 2)), Ok(7));
+        assert_eq!(put(&mut partition, &batch(numbered(0, 0), 3)), Ok(4));
+        let gap = Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER);
+        assert_eq!(put(&mut partition, &batch(numbered(9, 0), 1)), gap);
+        assert_eq!(put(&mut partition, &batch(numbered(0, 1), 1)), Ok(9));
+        let old = Err(BrokerError::INVALID_PRODUCER_EPOCH);
+        assert_eq!(put(&mut partition, &batch(numbered(5, 0), 1)), old);
+    }
+
+    #[test]
+    fn batches_whose_header_is_wrong_are_refused() {
+        let mut partition = Partition::default();
+        let good = batch(Identity::NONE, 1);
+        let invalid = Err(BrokerError::INVALID_RECORD);
+        assert_eq!(put(&mut partition, &good[..65]), invalid);
+        assert_eq!(put(&mut partition, &good[..20]), invalid);
+        for at in [BASE_OFFSET, MAGIC, LAST_OFFSET_DELTA, RECORD_COUNT] {
+            let mut damaged = good.clone();
+            damaged[at] ^= 1;
+            assert_eq!(put(&mut partition, &damaged), invalid, "{at}");
+        }
+        let twice = [batch(Identity::NONE, 1), batch(Identity::NONE, 1)].concat();
         assert_eq!(
-            partition.append(&damaged),
-            Err(BrokerError::CORRUPT_MESSAGE)
-        );
-        assert_eq!(
-            partition.append(&damaged[..65]),
+            put(&mut partition, &twice),
             Err(BrokerError::INVALID_RECORD)
         );
-        let twice = [batch(Identity::NONE, 1), batch(Identity::NONE, 1)].concat();
-        assert_eq!(partition.append(&twice), Err(BrokerError::INVALID_RECORD));
         assert_eq!(partition.end_offset, 0);
     }
 }

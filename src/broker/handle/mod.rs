@@ -5,6 +5,7 @@ mod init_producer_id;
 mod metadata;
 mod produce;
 
+use super::skim::Skim;
 use super::state::State;
 use crate::wire::api::{ApiKey, Range};
 use crate::wire::cursor::Cursor;
@@ -27,6 +28,17 @@ const SERVED: &[(ApiKey, Range)] = &[
     (ApiKey::INIT_PRODUCER_ID, Range { min: 0, max: 5 }),
 ];
 
+/// Whether `version` of `api` is served.
+pub fn served(api: ApiKey, version: i16) -> bool {
+    let mut served = SERVED.iter();
+    served.any(|(key, range)| *key == api && range.contains(version))
+}
+
+/// Handles a Produce request of which only the batch headers were read.
+pub fn skimmed(skim: &Skim, node_id: i32, state: &mut State, out: &mut Vec<u8>) -> Answer {
+    produce::skimmed(skim, node_id, state, out)
+}
+
 /// Handles one frame that came to broker `node_id`; its answer is appended to `out`.
 pub fn request(frame: &[u8], node_id: i32, state: &mut State, out: &mut Vec<u8>) -> Answer {
     let mut cursor = Cursor::new(frame);
@@ -34,8 +46,7 @@ pub fn request(frame: &[u8], node_id: i32, state: &mut State, out: &mut Vec<u8>)
         return Answer::Close;
     };
     let body = cursor.rest();
-    let served = SERVED.iter().find(|(api, _)| *api == header.api);
-    let version_fits = served.is_some_and(|(_, range)| range.contains(header.version));
+    let version_fits = served(header.api, header.version);
     match header.api {
         ApiKey::API_VERSIONS => api_versions::handle(&header, version_fits, body, out),
         _ if !version_fits => Answer::Close,
