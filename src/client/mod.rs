@@ -2,3 +2,6 @@
 
 pub mod partition;
 pub mod produce;
+pub mod profile;
+pub mod properties;
+pub mod settings;

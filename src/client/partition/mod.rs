@@ -1,5 +1,6 @@
 //! Which partition a record goes to.
 
+pub mod crc32;
 pub mod murmur2;
 pub mod sticky;
 
@@ -20,12 +21,31 @@ pub enum Partitioner {
     Fixed(Vec<u32>),
 }
 
+/// The hash that places keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyHash {
+    /// Java's.
+    Murmur2,
+    /// librdkafka's.
+    Crc32,
+}
+
+impl KeyHash {
+    /// It as a function: modulo the number of partitions its value is the partition.
+    pub fn function(self) -> fn(&[u8]) -> u32 {
+        match self {
+            Self::Murmur2 => murmur2::positive,
+            Self::Crc32 => crc32::crc32,
+        }
+    }
+}
+
 /// What decides over the partition of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     /// The partitioner alone.
     Free,
-    /// A key, by its murmur2 hash (see [`murmur2::positive`]).
+    /// A key, by its hash (see [`KeyHash::function`]).
     Keyed(u32),
     /// The caller.
     Exact(u32),
