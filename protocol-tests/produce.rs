@@ -101,12 +101,82 @@ fn wrong_input_exits_with_2_and_says_what_is_wrong() {
         (&["--slo", "nonsense<1ms"], "nonsense"),
         (&["--payload-file", "no-such-file"], "no-such-file"),
         (&["--payload-file", "/dev/null"], "/dev/null"),
+        (&["--profile", "java-5"], "java-4, java-3, librdkafka"),
+        (&["-c", "no-such.properties"], "no-such.properties"),
+        (&["--partition", "0,6"], "--partition 6"),
+        (&["-X", "bootstrap.servers=h"], "\"h\""),
     ] {
         let output = produce(arguments);
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
         assert!(errors.contains(words), "{arguments:?}: {errors}");
         assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_properties_file_gives_way_to_the_command_line_and_must_name_brokers() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("client.properties");
+    std::fs::write(
+        &file,
+        "acks = 1\nlinger.ms: 20\nkey.serializer=x\nlingr.ms=3\n",
+    )
+    .unwrap();
+    let file = file.to_str().unwrap();
+    let output = produce(&["-c", file, "-n", "10"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("names no bootstrap.servers"), "{errors}");
+
+    let result = result(&[
+        "-c",
+        file,
+        "-b",
+        "embedded",
+        "-n",
+        "100",
+        "-X",
+        "linger.ms=1",
+    ]);
+    let properties = result["client"]["properties"].as_array().unwrap();
+    let of = |name: &str| properties.iter().find(|p| p["name"] == name).unwrap();
+    assert_eq!(of("acks")["value"], "1");
+    assert_eq!(of("linger.ms")["value"], "1");
+    assert_eq!(of("enable.idempotence")["value"], "false");
+    assert_eq!(of("key.serializer")["class"], "ignored");
+    assert!(!properties.iter().any(|p| p["name"] == "lingr.ms"));
+    let warnings = result["warnings"].to_string();
+    assert!(warnings.contains("line 4: lingr.ms"), "{warnings}");
+    assert!(warnings.contains("linger.ms?"), "{warnings}");
+}
+
+#[test]
+fn every_profile_runs_and_is_named() {
+    for profile in ["java-4", "java-3", "librdkafka", "throughput"] {
+        let result = result(&["-n", "20000", "--profile", profile, "--key", "uniform:50"]);
+        assert_eq!(result["records"]["acked"], 20_000);
+        assert_eq!(result["client"]["profile"], profile);
+    }
+}
+
+#[test]
+fn chosen_partitions_and_round_robin_spread_evenly() {
+    let class = "partitioner.class=org.apache.kafka.clients.producer.RoundRobinPartitioner";
+    for (arguments, each) in [
+        (&["--partition", "1,4"][..], &[(1, 300), (4, 300)][..]),
+        (
+            &["-X", class],
+            &[(0, 100), (1, 100), (2, 100), (3, 100), (4, 100), (5, 100)],
+        ),
+    ] {
+        let result = result(&[&["-n", "600"], arguments].concat());
+        let partitions = result["spread"]["partitions"].as_array().unwrap().iter();
+        let number = |value: &serde_json::Value| value.as_u64().unwrap();
+        let records: Vec<_> = partitions
+            .map(|p| (number(&p["partition"]), number(&p["records"])))
+            .collect();
+        assert_eq!(records, each, "{arguments:?}");
     }
 }
 

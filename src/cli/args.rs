@@ -28,21 +28,25 @@ pub enum Command {
 
 #[derive(Debug, clap::Args)]
 pub struct Produce {
-    /// Brokers to begin with, HOST:PORT with commas; without any an embedded broker is started
-    #[arg(
-        short,
-        long,
-        alias = "broker-list",
-        value_name = "HOST:PORT",
-        env = "KDYNO_BOOTSTRAP_SERVER"
-    )]
+    /// Brokers to begin with, HOST:PORT with commas; before the property, before the variable
+    /// KDYNO_BOOTSTRAP_SERVER; without any an embedded broker is started
+    #[arg(short, long, alias = "broker-list", value_name = "HOST:PORT")]
     pub bootstrap_server: Option<String>,
+    /// A file of Kafka's client properties
+    #[arg(short, long, alias = "producer.config", value_name = "FILE")]
+    pub command_config: Option<String>,
+    /// Whose defaults: java-4, java-3, librdkafka or throughput
+    #[arg(long, value_name = "NAME", default_value = "java-4")]
+    pub profile: String,
     /// A topic to write to; repeat it for several. With a cluster it must exist
     #[arg(short, long = "topic", value_name = "NAME")]
     pub topics: Vec<String>,
     /// Write to a topic that kdyno did not make
     #[arg(long)]
     pub existing_topic: bool,
+    /// Write to these partitions only, one record after the other: 0,2
+    #[arg(long = "partition", value_name = "N,…", value_delimiter = ',')]
+    pub partitions: Vec<u32>,
     /// Records to measure
     #[arg(short, long, value_name = "N")]
     pub num_records: Option<u64>,
@@ -120,9 +124,9 @@ pub struct Produce {
     /// The seed of all randomness; drawn and printed when not given
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How long connecting may take
-    #[arg(long, value_name = "SPAN", default_value = "10s")]
-    pub connect_timeout: String,
+    /// How long connecting may take; default: socket.connection.setup.timeout.ms
+    #[arg(long, value_name = "SPAN")]
+    pub connect_timeout: Option<String>,
     /// A promise that must hold, as in 'response.p99<20ms'; repeat it for several
     #[arg(long = "slo", value_name = "PROMISE")]
     pub promises: Vec<String>,
@@ -132,6 +136,9 @@ pub struct Produce {
     /// A file for the result: .json, .csv, .hgrm or .hlog; repeat it for several
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<String>,
+    /// Say on standard error what became of each property
+    #[arg(short, long)]
+    pub verbose: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,9 @@
 mod args;
 mod cmd;
 pub mod compat;
+mod drive;
+mod outcome;
+mod plan;
 mod properties;
 mod signal;
 

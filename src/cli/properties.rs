@@ -1,187 +1,151 @@
-//! Kafka's names of producer options. Values are read as Java reads them: plain numbers.
+//! Kafka's client properties from where people give them: a file, `-X`, flags.
 
-use crate::base::clock::MILLISECOND;
-use crate::client::produce::options::{Acks, ProducerOptions};
-use crate::net::socket::SocketOptions;
-use crate::records::compress::Compression;
+use std::path::Path;
 
-/// What properties decide.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The producer.
-    pub producer: ProducerOptions,
-    /// Its sockets.
-    pub socket: SocketOptions,
-    /// `client.id`.
-    pub client_id: String,
-    /// What was set, as it was set.
-    pub set: Vec<(String, String)>,
+use crate::cli::Failure;
+use crate::client::profile::Profile;
+use crate::client::properties::file::{Entry, parse};
+use crate::client::properties::providers::{Place, Providers};
+use crate::client::properties::{Given, Outcome, read};
+
+/// Where properties come from; the later fields win over the earlier.
+#[derive(Debug, Clone, Copy)]
+pub struct Sources<'a> {
+    /// The defaults.
+    pub profile: Profile,
+    /// `--command-config`.
+    pub file: Option<&'a str>,
+    /// `-X`, KEY=VALUE each.
+    pub command_line: &'a [String],
+    /// A flag with a property of the same meaning, that property, and the flag's value.
+    pub flags: &'a [(&'static str, &'static str, Option<&'a str>)],
 }
 
-/// The keys that are honoured so far; all others are refused.
-const KEYS: &str = "acks, batch.size, buffer.memory, client.id, compression.type, \
-                    delivery.timeout.ms, enable.idempotence, linger.ms, max.block.ms, \
-                    max.in.flight.requests.per.connection, max.request.size, \
-                    receive.buffer.bytes, request.timeout.ms, retries, send.buffer.bytes";
-
-/// Java 4.4's defaults with `properties` on top, and Java's rules about what goes together.
+/// What they come to.
 ///
 /// # Errors
-/// The property that can't be, and why.
-pub fn settings(properties: &[String]) -> Result<Settings, String> {
-    let mut settings = Settings {
-        producer: ProducerOptions::java_4(),
-        socket: SocketOptions {
-            send_buffer_bytes: Some(131_072),
-            receive_buffer_bytes: Some(32_768),
-            ..SocketOptions::default()
-        },
-        client_id: "kdyno".to_owned(),
-        set: Vec::new(),
+/// The property or the file that can't be, and why.
+pub fn settings(sources: &Sources<'_>) -> Result<Outcome, Failure> {
+    let mut given = match sources.file {
+        Some(path) => from_file(path).map_err(Failure::Usage)?,
+        None => Vec::new(),
     };
-    for property in properties {
-        let (key, value) = property
+    for property in sources.command_line {
+        let (name, value) = property
             .split_once('=')
-            .ok_or_else(|| format!("-X {property}: KEY=VALUE is wanted"))?;
-        apply(&mut settings, key, value).map_err(|why| format!("-X {key}={value}: {why}"))?;
-        settings.set.push((key.to_owned(), value.to_owned()));
+            .ok_or_else(|| Failure::Usage(format!("-X {property}: KEY=VALUE is wanted")))?;
+        given.push(Given {
+            origin: "-X".to_owned(),
+            name: name.trim().to_owned(),
+            value: value.to_owned(),
+        });
     }
-    check(&mut settings)?;
-    Ok(settings)
+    for (flag, name, value) in sources.flags {
+        let Some(value) = value else { continue };
+        given.push(Given {
+            origin: (*flag).to_owned(),
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        });
+    }
+    read(sources.profile, &given).map_err(|e| Failure::Usage(e.to_string()))
 }
 
-fn apply(settings: &mut Settings, key: &str, value: &str) -> Result<(), String> {
-    let producer = &mut settings.producer;
-    match key {
-        "acks" => {
-            producer.acks = match value {
-                "0" => Acks::None,
-                "1" => Acks::Leader,
-                "all" | "-1" => Acks::All,
-                _ => return Err("0, 1 or all is wanted".into()),
-            }
-        }
-        "batch.size" => producer.batch_bytes = number(value)? as usize,
-        "buffer.memory" => producer.buffer_bytes = number(value)?,
-        "client.id" => settings.client_id = value.to_owned(),
-        "compression.type" => {
-            producer.compression = match value {
-                "none" => Compression::None,
-                "gzip" => Compression::Gzip { level: -1 },
-                "snappy" => Compression::Snappy,
-                "lz4" => Compression::Lz4,
-                "zstd" => Compression::Zstd { level: 3 },
-                _ => return Err("none, gzip, snappy, lz4 or zstd is wanted".into()),
-            }
-        }
-        "delivery.timeout.ms" => producer.delivery_timeout = number(value)? * MILLISECOND,
-        "enable.idempotence" => {
-            producer.idempotent = value
-                .parse()
-                .map_err(|_| "true or false is wanted".to_owned())?;
-        }
-        "linger.ms" => producer.linger = number(value)? * MILLISECOND,
-        "max.block.ms" => producer.max_block = number(value)? * MILLISECOND,
-        "max.in.flight.requests.per.connection" => {
-            producer.in_flight_max = number(value)?.max(1) as usize;
-        }
-        "max.request.size" => producer.request_bytes_max = number(value)? as usize,
-        "receive.buffer.bytes" => settings.socket.receive_buffer_bytes = buffer(value)?,
-        "request.timeout.ms" => producer.request_timeout = number(value)? * MILLISECOND,
-        "retries" => producer.retries = number(value)? as u32,
-        "send.buffer.bytes" => settings.socket.send_buffer_bytes = buffer(value)?,
-        _ => return Err(format!("it is not honoured so far; these are: {KEYS}")),
-    }
-    Ok(())
-}
-
-/// A number as Java reads it, up to 2147483647.
-fn number(value: &str) -> Result<u64, String> {
-    if let Ok(number) = value.parse::<i64>() {
-        return u64::try_from(number)
-            .ok()
-            .filter(|number| *number <= i64::from(i32::MAX) as u64)
-            .ok_or_else(|| "a number from 0 to 2147483647 is wanted".to_owned());
-    }
-    match crate::base::size::parse_bytes(value) {
-        Ok(bytes) => Err(format!("Java reads plain numbers only: write {bytes}")),
-        Err(_) => Err("a whole number is wanted".to_owned()),
-    }
-}
-
-fn buffer(value: &str) -> Result<Option<usize>, String> {
-    match value {
-        "-1" => Ok(None),
-        _ => number(value).map(|bytes| Some(bytes as usize)),
-    }
-}
-
-/// Java's rules: idempotence gives way silently unless it was asked for.
-fn check(settings: &mut Settings) -> Result<(), String> {
-    let explicit = |key: &str| settings.set.iter().any(|(set, _)| set == key);
-    let asked = explicit("enable.idempotence");
-    let timeout_set = explicit("delivery.timeout.ms");
-    let producer = &mut settings.producer;
-    let conflict = if producer.acks != Acks::All {
-        Some("acks=all")
-    } else if producer.in_flight_max > 5 {
-        Some("max.in.flight.requests.per.connection of at most 5")
-    } else if producer.retries == 0 {
-        Some("retries above 0")
-    } else {
-        None
+/// The properties of a file, with what its `config.providers` refer to.
+///
+/// # Errors
+/// The file, the line and what is wrong there.
+pub fn from_file(path: &str) -> Result<Vec<Given>, String> {
+    let entries = entries(path)?;
+    let value_of = |name: &str| {
+        let mut named = entries.iter().rev().filter(|entry| entry.name == name);
+        named.next().map(|entry| entry.value.as_str())
     };
-    if let Some(needed) = conflict.filter(|_| producer.idempotent) {
-        if asked {
-            return Err(format!("enable.idempotence=true needs {needed}"));
+    let names = value_of("config.providers").unwrap_or_default();
+    let providers = Providers::declared(names, value_of).map_err(|why| format!("{path}: {why}"))?;
+    let mut given = Vec::new();
+    for entry in &entries {
+        let Entry { line, name, value } = entry;
+        if name.starts_with("config.providers") {
+            continue;
         }
-        producer.idempotent = false;
+        let value = providers
+            .resolve(value, &fetch)
+            .map_err(|why| format!("{path} line {line}: {name}: {why}"))?;
+        given.push(Given {
+            origin: format!("{path} line {line}:"),
+            name: name.clone(),
+            value,
+        });
     }
-    let least = producer.linger + producer.request_timeout;
-    if producer.delivery_timeout < least {
-        if timeout_set {
-            return Err(
-                "delivery.timeout.ms must be at least linger.ms + request.timeout.ms".into(),
-            );
+    Ok(given)
+}
+
+fn entries(path: &str) -> Result<Vec<Entry>, String> {
+    let bytes = std::fs::read(path).map_err(|e| format!("{path}: {e}"))?;
+    parse(&bytes).map_err(|e| format!("{path} {e}"))
+}
+
+fn fetch(place: Place<'_>) -> Result<String, String> {
+    match place {
+        Place::Environment { name } => {
+            std::env::var(name).map_err(|_| "the variable is not set".to_owned())
         }
-        producer.delivery_timeout = least;
+        Place::Property { path, name } => {
+            let mut entries = entries(path)?.into_iter().rev();
+            let found = entries.find(|entry| entry.name == name);
+            let found = found.ok_or_else(|| format!("{path} has no property {name}"))?;
+            Ok(found.value)
+        }
+        Place::File { directory, name } => {
+            let inside = !name.contains('/') && name != "..";
+            if !inside {
+                return Err("a file's name in the directory is wanted".to_owned());
+            }
+            let path = Path::new(directory).join(name);
+            std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))
+        }
     }
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(properties: &[&str]) -> Result<Settings, String> {
-        let properties: Vec<String> = properties.iter().map(|p| (*p).to_owned()).collect();
-        settings(&properties)
-    }
-
     #[test]
-    fn idempotence_gives_way_silently_and_is_refused_when_it_was_asked_for() {
-        assert!(of(&[]).unwrap().producer.idempotent);
-        assert!(!of(&["acks=1"]).unwrap().producer.idempotent);
-        let refused = of(&["acks=1", "enable.idempotence=true"]).unwrap_err();
-        assert_eq!(refused, "enable.idempotence=true needs acks=all");
-    }
-
-    #[test]
-    fn sizes_with_units_are_refused_with_the_number_to_write() {
-        let refused = of(&["batch.size=64KiB"]).unwrap_err();
-        assert_eq!(
-            refused,
-            "-X batch.size=64KiB: Java reads plain numbers only: write 65536"
+    fn values_kept_elsewhere_are_fetched_and_what_is_missing_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::write(path("linger"), "7").unwrap();
+        std::fs::write(path("kept.properties"), "size = 4096").unwrap();
+        let file = format!(
+            "config.providers=d,f\n\
+             config.providers.d.class=DirectoryConfigProvider\n\
+             config.providers.f.class=FileConfigProvider\n\
+             linger.ms=${{d:{}:linger}}\n\
+             batch.size=${{f:{}:size}}\n",
+            dir.path().display(),
+            path("kept.properties"),
         );
+        std::fs::write(path("client.properties"), &file).unwrap();
+        let given = from_file(&path("client.properties")).unwrap();
+        let values: Vec<_> = given
+            .iter()
+            .map(|g| (g.name.as_str(), g.value.as_str()))
+            .collect();
+        assert_eq!(values, [("linger.ms", "7"), ("batch.size", "4096")]);
+        assert!(given[0].origin.ends_with("client.properties line 4:"));
+        std::fs::write(path("client.properties"), file.replace(":size", ":sise")).unwrap();
+        let missing = from_file(&path("client.properties")).unwrap_err();
+        assert!(missing.contains("line 5: batch.size") && missing.contains("no property sise"));
     }
 
     #[test]
-    fn what_would_be_ignored_is_refused() {
+    fn a_file_that_is_not_there_is_named() {
+        let missing = from_file("no-such.properties").unwrap_err();
         assert!(
-            of(&["transactional.id=t"])
-                .unwrap_err()
-                .contains("not honoured so far")
+            missing.starts_with("no-such.properties: No such file"),
+            "{missing}"
         );
-        assert!(of(&["security.protocol=SSL"]).is_err());
     }
 }

@@ -15,7 +15,7 @@ use zipf::Zipf;
 pub const KEYS_POOLED_MAX: u64 = 1 << 20;
 
 /// How a key is hashed for its partition.
-pub type KeyHash = fn(&[u8]) -> u32;
+pub type HashFn = fn(&[u8]) -> u32;
 
 /// Which keys records have. A key drawn from `n` is a number below `n` in decimal digits.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,7 +85,7 @@ pub struct KeyPool {
     texts: Lines,
     hashes: Vec<u32>,
     choice: Choice,
-    hash: KeyHash,
+    hash: HashFn,
     seed: u64,
 }
 
@@ -125,7 +125,7 @@ impl KeyPool {
     ///
     /// # Errors
     /// When a count is 0 or a file has no line, or a Zipf range or exponent is out of bounds.
-    pub fn prepare(plan: KeyPlan, seed: u64, hash: KeyHash) -> Result<Self, KeyError> {
+    pub fn prepare(plan: KeyPlan, seed: u64, hash: HashFn) -> Result<Self, KeyError> {
         let (texts, choice) = match plan {
             KeyPlan::None => (Lines::default(), Choice::None),
             KeyPlan::Sequence { modulo } => match modulo {
@@ -319,7 +319,7 @@ fn check_zipf(found: &str, n: u64, s: f64) -> Result<(), KeyError> {
 
 /// A key that is not pooled.
 #[inline]
-fn written(digits: &mut Digits, hash: KeyHash, number: u64) -> Key<'_> {
+fn written(digits: &mut Digits, hash: HashFn, number: u64) -> Key<'_> {
     let bytes = digits.of(number);
     Key {
         bytes,

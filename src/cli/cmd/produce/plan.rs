@@ -1,0 +1,230 @@
+//! What will be run, from what was typed.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use super::content::{keys, values};
+use crate::base::clock::{Nanos, SECOND};
+use crate::base::rate::{self, Rate};
+use crate::base::span;
+use crate::cli::Failure;
+use crate::cli::args::Produce;
+use crate::cli::plan::{Plan, Words, bootstrap};
+use crate::cli::properties::{Sources, settings};
+use crate::client::partition::Partitioner;
+use crate::client::profile::Profile;
+use crate::client::properties::Outcome as Properties;
+use crate::client::settings::Settings;
+use crate::load::arrival::{Arrival, Process, RecordBytes};
+use crate::load::headers;
+use crate::load::payload::Pool;
+use crate::load::phase::{Extent, Phases, Warmup};
+use crate::load::run::Workload;
+use crate::measure::recorder::Detail;
+use crate::net::address::Address;
+use crate::net::versions::Pins;
+
+/// The topic of the embedded broker.
+const EMBEDDED_TOPIC: &str = "kdyno";
+
+/// The plan for `args`.
+pub fn plan(args: &Produce) -> Result<Plan, Failure> {
+    let profile = profile(&args.profile)?;
+    let mut properties = properties(args, profile)?;
+    let bootstrap = bootstrap(&properties.settings, args.command_config.as_deref())?;
+    properties.settings.producer.connections = args.connections;
+    if !args.partitions.is_empty() {
+        properties.settings.producer.partitioner = Partitioner::Fixed(args.partitions.clone());
+    }
+    let pins = Pins::parse(args.api_versions.iter().map(String::as_str));
+    let workload = workload(args, &properties.settings, bootstrap.as_deref())?;
+    if bootstrap.is_some() && !args.existing_topic {
+        return Err(Failure::Usage(
+            "writing to a topic that kdyno did not make asks for --existing-topic".into(),
+        ));
+    }
+    Ok(Plan {
+        words: words(args, &workload),
+        workload,
+        bootstrap,
+        profile,
+        properties,
+        pins: pins.map_err(usage)?,
+        auto_create: false,
+    })
+}
+
+fn usage(error: impl Display) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+fn profile(name: &str) -> Result<Profile, Failure> {
+    Profile::named(name).ok_or_else(|| {
+        let names = Profile::ALL.map(Profile::name).join(", ");
+        Failure::Usage(format!("--profile {name}: one of {names} is wanted"))
+    })
+}
+
+fn properties(args: &Produce, profile: Profile) -> Result<Properties, Failure> {
+    settings(&Sources {
+        profile,
+        file: args.command_config.as_deref(),
+        command_line: &args.properties,
+        flags: &[(
+            "--bootstrap-server",
+            "bootstrap.servers",
+            args.bootstrap_server.as_deref(),
+        )],
+    })
+    .and_then(|mut properties| {
+        if let Some(text) = &args.connect_timeout {
+            properties.settings.connect_timeout = parse_span("--connect-timeout", text)?;
+        }
+        Ok(properties)
+    })
+}
+
+fn workload(
+    args: &Produce,
+    settings: &Settings,
+    bootstrap: Option<&[Address]>,
+) -> Result<Workload, Failure> {
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
+    let values = values(args, settings, seed)?;
+    let keys = keys(args, settings, seed)?;
+    Ok(Workload {
+        topics: topics(args, bootstrap.is_none())?,
+        clients: clients(args)?,
+        threads: args.threads,
+        arrival: arrival(args, &values, seed)?,
+        phases: phases(args, settings.producer.delivery_timeout)?,
+        values: Arc::new(values),
+        keys: Arc::new(keys),
+        headers: headers::encode(&args.headers).map_err(usage)?,
+        producer: settings.producer.clone(),
+        client_id: settings.client_id.clone(),
+        tick: tick(args, settings.producer.linger)?,
+        precise: args.precise,
+        seed,
+        detail: Detail::Full,
+        connect_timeout: settings.connect_timeout,
+    })
+}
+
+fn clients(args: &Produce) -> Result<u32, Failure> {
+    if args.threads == 0 || args.connections == 0 || args.clients == Some(0) {
+        return Err(Failure::Usage(
+            "--threads, --clients and --connections are at least 1".into(),
+        ));
+    }
+    let clients = args.clients.unwrap_or(args.threads);
+    if clients < args.threads {
+        return Err(Failure::Usage(format!(
+            "--clients {clients} can't be spread over --threads {}",
+            args.threads
+        )));
+    }
+    Ok(clients)
+}
+
+fn arrival(args: &Produce, values: &Pool, seed: u64) -> Result<Arrival, Failure> {
+    let rate = match &args.rate {
+        Some(text) => rate::parse(text).map_err(usage)?,
+        None => Rate::Unlimited,
+    };
+    let bytes = match values.value_bytes_each() {
+        Some(each) => RecordBytes::Each(each),
+        None => RecordBytes::Mean(values.value_bytes_mean()),
+    };
+    let process = match args.arrival.as_str() {
+        "constant" => Process::Constant,
+        "poisson" => Process::Poisson { seed },
+        other => {
+            return Err(Failure::Usage(format!(
+                "--arrival {other}: constant or poisson is wanted"
+            )));
+        }
+    };
+    Ok(Arrival::new(rate, process, bytes))
+}
+
+fn words(args: &Produce, workload: &Workload) -> Words {
+    Words {
+        values: match (&args.payload_file, args.record_size.parse::<u64>()) {
+            (Some(path), _) => format!("lines of {path} as values"),
+            (None, Ok(bytes)) => format!("{bytes} B values"),
+            (None, Err(_)) => format!("{} values", args.record_size),
+        },
+        keys: match args.key.as_str() {
+            "none" => "no key".to_owned(),
+            keys => format!("keys {keys}"),
+        },
+        headers: args.headers.len() as u32,
+        arrival: args.arrival.clone(),
+        rate: args
+            .rate
+            .clone()
+            .filter(|_| !workload.arrival.is_flat_out()),
+        compressibility: args.compressibility,
+        clients_raised: args.clients.is_none() && args.threads > 1,
+    }
+}
+
+fn topics(args: &Produce, embedded: bool) -> Result<Vec<String>, Failure> {
+    if args.topics.is_empty() && !embedded {
+        return Err(Failure::Usage("--topic is needed with a cluster".into()));
+    }
+    if args.topics.is_empty() {
+        return Ok(vec![EMBEDDED_TOPIC.to_owned()]);
+    }
+    Ok(args.topics.clone())
+}
+
+fn phases(args: &Produce, delivery_timeout: Nanos) -> Result<Phases, Failure> {
+    let span = args
+        .duration
+        .as_ref()
+        .map(|text| parse_span("--duration", text))
+        .transpose()?;
+    let bounded = span.is_some() || args.num_records.is_some();
+    let warmup = match (&args.warmup, args.warmup_records) {
+        (Some(text), _) => Warmup::For(parse_span("--warmup", text)?),
+        (None, Some(records)) => Warmup::Records(records),
+        (None, None) if bounded => Warmup::For(0),
+        (None, None) => Warmup::For(2 * SECOND),
+    };
+    let drain = args
+        .drain
+        .as_ref()
+        .map(|text| parse_span("--drain", text))
+        .transpose()?;
+    if args.num_records == Some(0) || span == Some(0) {
+        return Err(Failure::Usage(
+            "there is nothing to measure: -n and -d are above 0".into(),
+        ));
+    }
+    Ok(Phases {
+        warmup,
+        measure: Extent {
+            records: args.num_records,
+            span: if bounded { span } else { Some(10 * SECOND) },
+        },
+        drain: drain.unwrap_or(delivery_timeout),
+    })
+}
+
+/// The tick asked for; shorter when batches linger for less than two of them.
+fn tick(args: &Produce, linger: Nanos) -> Result<Nanos, Failure> {
+    let asked = parse_span("--tick", &args.tick)?;
+    if asked == 0 {
+        return Err(Failure::Usage("--tick is above 0".into()));
+    }
+    Ok(match linger {
+        0 => asked,
+        linger => asked.min(linger / 2).max(100_000),
+    })
+}
+
+fn parse_span(option: &str, text: &str) -> Result<Nanos, Failure> {
+    span::parse(text).map_err(|e| Failure::Usage(format!("{option}: {e}")))
+}

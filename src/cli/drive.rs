@@ -1,0 +1,119 @@
+//! A plan carried out: connected, its topics awaited, its load run.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::base::clock::Nanos;
+use crate::broker::{self, BrokerOptions, Running};
+use crate::cli::Failure;
+use crate::cli::plan::Plan;
+use crate::cli::signal;
+use crate::cluster::control::ControlPlane;
+use crate::cluster::snapshot::Snapshot;
+use crate::load::run::{Ran, Team, run as run_load};
+use crate::load::worker::Stop;
+use crate::net::address::Address;
+
+/// Partitions of the embedded broker's topic.
+const EMBEDDED_PARTITIONS: u32 = 6;
+
+/// What came of a plan.
+pub struct Driven {
+    /// The load's own account.
+    pub ran: Ran,
+    /// The cluster as it was at the start.
+    pub snapshot: Arc<Snapshot>,
+    /// The brokers it began with.
+    pub bootstrap: Vec<Address>,
+    /// The signal that ended it early.
+    pub interrupted_by: Option<i32>,
+}
+
+/// Connects and runs the load to its end, or to the first signal.
+pub fn drive(plan: &Plan) -> Result<Driven, Failure> {
+    let embedded = match &plan.bootstrap {
+        Some(_) => None,
+        None => Some(embed()?),
+    };
+    let bootstrap = match (&plan.bootstrap, &embedded) {
+        (Some(addresses), _) => addresses.clone(),
+        (None, Some(broker)) => {
+            let address = broker.addresses()[0].to_string();
+            Address::parse_list(&address).map_err(failed)?
+        }
+        (None, None) => Vec::new(),
+    };
+    let team = Team::new(plan.workload.threads).map_err(failed)?;
+    let options = plan.control(bootstrap.clone());
+    let control = ControlPlane::start(options, team.posts()).map_err(failed)?;
+    control.bootstrap().map_err(failed)?;
+    let limit = plan.settings().connect_timeout;
+    let snapshot = await_topics(&control, &plan.workload.topics, limit)?;
+    check_partitions(plan, &snapshot)?;
+    let stop = Arc::new(Stop::default());
+    let signalled = signal::watch(&stop);
+    let ran = run_load(&plan.workload, team, &control, &stop).map_err(Failure::Run)?;
+    Ok(Driven {
+        ran,
+        snapshot,
+        bootstrap,
+        interrupted_by: match signalled.load(Ordering::SeqCst) {
+            0 => None,
+            number => Some(number),
+        },
+    })
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::Run(error.to_string())
+}
+
+fn embed() -> Result<Running, Failure> {
+    let options = BrokerOptions::sink(EMBEDDED_PARTITIONS);
+    broker::start(&options).map_err(|e| Failure::Run(format!("the embedded broker: {e}")))
+}
+
+fn await_topics(
+    control: &ControlPlane,
+    topics: &[String],
+    limit: Nanos,
+) -> Result<Arc<Snapshot>, Failure> {
+    let ready = |snapshot: &Snapshot| {
+        let mut topics = topics.iter();
+        topics.all(|name| snapshot.topic(name).is_some_and(|topic| topic.ready()))
+    };
+    let waited = control.wait_for(Duration::from_nanos(limit), ready);
+    waited.map_err(|snapshot| {
+        let missing = topics.iter().map(|name| match snapshot.topic(name) {
+            Some(topic) if topic.error.is_error() => format!("{name}: {}", topic.error),
+            Some(_) => format!("{name}: a partition has no leader"),
+            None => format!("{name}: no answer"),
+        });
+        let missing: Vec<String> = missing.collect();
+        Failure::Run(format!(
+            "a topic can't be written to: {}",
+            missing.join("; ")
+        ))
+    })
+}
+
+/// Partitions that were chosen by number have to be there.
+fn check_partitions(plan: &Plan, snapshot: &Snapshot) -> Result<(), Failure> {
+    use crate::client::partition::Partitioner;
+    let Partitioner::Fixed(chosen) = &plan.workload.producer.partitioner else {
+        return Ok(());
+    };
+    for name in &plan.workload.topics {
+        let count = snapshot
+            .topic(name)
+            .map_or(0, |topic| topic.partitions.len());
+        if let Some(beyond) = chosen.iter().find(|index| **index as usize >= count) {
+            return Err(Failure::Usage(format!(
+                "--partition {beyond}: topic {name} has the partitions 0 to {}",
+                count.saturating_sub(1)
+            )));
+        }
+    }
+    Ok(())
+}
