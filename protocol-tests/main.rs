@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
 mod cluster;
+mod drop_in;
 mod kafka;
 mod measure;
 mod payload;

@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use crate::support::arithmetic::assert_arithmetic;
+use crate::support::processes::{OwnBroker, signal};
 
 /// Runs `kdyno produce` with `arguments`, and no bootstrap from the environment.
 pub fn produce(arguments: &[&str]) -> Output {
@@ -218,43 +219,6 @@ fn a_promise_that_is_not_kept_exits_with_3() {
     );
 }
 
-/// A broker in a process of its own, ended when it is dropped.
-struct OwnBroker(std::process::Child, String);
-
-impl OwnBroker {
-    fn start() -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kdyno"))
-            .args(["broker", "--listen", "127.0.0.1:0"])
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("the binary was built for this test");
-        let stdout = child.stdout.take().expect("it was piped");
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line)
-            .expect("it says where it listens");
-        let address = line.split(' ').nth(2).expect("an address").to_owned();
-        Self(child, address)
-    }
-
-    fn signal(&self, name: &str) {
-        signal(self.0.id(), name);
-    }
-}
-
-impl Drop for OwnBroker {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
-fn signal(process: u32, name: &str) {
-    let sent = Command::new("kill")
-        .args([name, &process.to_string()])
-        .status();
-    assert!(sent.expect("kill is everywhere").success());
-}
-
 #[test]
 fn a_broker_that_stands_still_shows_in_every_record_that_was_due_meanwhile() {
     let broker = OwnBroker::start();
@@ -262,7 +226,7 @@ fn a_broker_that_stands_still_shows_in_every_record_that_was_due_meanwhile() {
         .args([
             "produce",
             "-b",
-            &broker.1,
+            &broker.address,
             "-t",
             "t",
             "--existing-topic",

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod jars;
+mod perf_tool;
 mod produce;
 mod smoke;
 mod tools;

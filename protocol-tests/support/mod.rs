@@ -6,3 +6,4 @@ pub mod fake;
 pub mod fixtures;
 pub mod outcomes;
 pub mod played;
+pub mod processes;

@@ -11,6 +11,7 @@ use crate::cli::plan::Plan;
 use crate::cli::signal;
 use crate::cluster::control::ControlPlane;
 use crate::cluster::snapshot::Snapshot;
+use crate::load::ledger::Witness;
 use crate::load::run::{Ran, Team, run as run_load};
 use crate::load::worker::Stop;
 use crate::net::address::Address;
@@ -30,8 +31,12 @@ pub struct Driven {
     pub interrupted_by: Option<i32>,
 }
 
-/// Connects and runs the load to its end, or to the first signal.
-pub fn drive(plan: &Plan) -> Result<Driven, Failure> {
+/// Connects and runs the load to its end, or to the first signal. `witness` gives each load thread
+/// who hears of its batches.
+pub fn drive(
+    plan: &Plan,
+    witness: impl FnMut(u32) -> Option<Box<dyn Witness>>,
+) -> Result<Driven, Failure> {
     let embedded = match &plan.bootstrap {
         Some(_) => None,
         None => Some(embed()?),
@@ -48,12 +53,16 @@ pub fn drive(plan: &Plan) -> Result<Driven, Failure> {
     let options = plan.control(bootstrap.clone());
     let control = ControlPlane::start(options, team.posts()).map_err(failed)?;
     control.bootstrap().map_err(failed)?;
-    let limit = plan.settings().connect_timeout;
+    let limit = match plan.auto_create {
+        // What Java's `send()` waits for a topic that it makes by asking for it.
+        true => plan.settings().producer.max_block,
+        false => plan.settings().connect_timeout,
+    };
     let snapshot = await_topics(&control, &plan.workload.topics, limit)?;
     check_partitions(plan, &snapshot)?;
     let stop = Arc::new(Stop::default());
     let signalled = signal::watch(&stop);
-    let ran = run_load(&plan.workload, team, &control, &stop).map_err(Failure::Run)?;
+    let ran = run_load(&plan.workload, team, &control, &stop, witness).map_err(Failure::Run)?;
     Ok(Driven {
         ran,
         snapshot,

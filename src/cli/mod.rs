@@ -27,6 +27,9 @@ enum Failure {
 
 /// Runs the program named by the command line and gives its exit code.
 pub fn main() -> ExitCode {
+    if let Some(asked) = compat::asked(std::env::args_os()) {
+        return ExitCode::from(compat::run(asked));
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => {

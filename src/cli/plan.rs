@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::auth::security::Security;
+use crate::base::clock::Nanos;
 use crate::cli::Failure;
 use crate::client::profile::Profile;
 use crate::client::properties::Outcome as Properties;
@@ -89,6 +90,17 @@ impl Plan {
         }
     }
 }
+
+/// The tick asked for; shorter when batches linger for less than two of them.
+pub fn tick(asked: Nanos, linger: Nanos) -> Nanos {
+    match linger {
+        0 => asked,
+        linger => asked.min(linger / 2).max(TICK_MIN),
+    }
+}
+
+/// The shortest tick that a short linger brings about.
+const TICK_MIN: Nanos = 100_000;
 
 /// The brokers named by the properties or, last of all, by the environment; none, or the word
 /// `embedded`, stand for the embedded broker.

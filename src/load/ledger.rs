@@ -18,6 +18,23 @@ pub struct Ledger {
     pub slots: Arc<[u32]>,
     /// Who is told of a leader that a broker names.
     pub commands: Commands,
+    /// Who else hears of batches.
+    pub witness: Option<Box<dyn Witness>>,
+}
+
+/// Hears of batches besides the recorder, once a batch, on a load thread: it must not wait.
+pub trait Witness: Send {
+    /// Time zero is `now`.
+    fn begin(&mut self, now: Nanos);
+
+    /// A batch was acknowledged; with acks=0, written.
+    fn acked(&mut self, done: &Done<'_, Stamps>);
+
+    /// `records` ended otherwise at `now`, by the error called `name`.
+    fn ended(&mut self, records: u64, name: &'static str, now: Nanos);
+
+    /// The thread's load ended at `now`; nothing more is heard.
+    fn finish(&mut self, now: Nanos);
 }
 
 impl Ledger {
@@ -25,6 +42,7 @@ impl Ledger {
     pub fn told(&mut self, node: i32, now: Nanos) -> Told<'_> {
         Told {
             recorder: &mut self.recorder,
+            witness: self.witness.as_mut(),
             slots: &self.slots,
             commands: &self.commands,
             node,
@@ -37,6 +55,7 @@ impl Ledger {
 pub struct Told<'a> {
     /// Who records.
     pub recorder: &'a mut Recorder,
+    witness: Option<&'a mut Box<dyn Witness>>,
     slots: &'a [u32],
     commands: &'a Commands,
     /// The broker that is asked.
@@ -47,6 +66,9 @@ pub struct Told<'a> {
 
 impl Outcomes<Stamps> for Told<'_> {
     fn acked(&mut self, done: &Done<'_, Stamps>) {
+        if let Some(witness) = &mut self.witness {
+            witness.acked(done);
+        }
         let batch = Acked {
             partition: self.slots[done.topic.0 as usize] + done.partition,
             node: self.node,
@@ -72,6 +94,9 @@ impl Outcomes<Stamps> for Told<'_> {
     }
 
     fn ended(&mut self, ended: &Ended<'_, Stamps>) {
+        if let Some(witness) = &mut self.witness {
+            witness.ended(u64::from(ended.records), ended.name, self.now);
+        }
         let ending = match ended.ending {
             ProducerEnding::Failed => Ending::Failed,
             ProducerEnding::Unknown => Ending::Unknown,

@@ -9,6 +9,7 @@ use mio::Poll;
 use super::arrival::{Arrival, Schedule, Share};
 use super::key::{KeyPool, Keys};
 use super::lane::Lane;
+use super::ledger::Witness;
 use super::payload::{Pool, Values};
 use super::phase::{LanePhases, Phases, Warmup};
 use super::source::Source;
@@ -112,7 +113,8 @@ impl Team {
     }
 }
 
-/// Runs the load. Connections, metadata and producer ids stand before time zero.
+/// Runs the load. Connections, metadata and producer ids stand before time zero. `witness` gives
+/// each thread who hears of its batches.
 ///
 /// # Errors
 /// What did not come about, in words.
@@ -121,6 +123,7 @@ pub fn run(
     team: Team,
     control: &ControlPlane,
     stop: &Arc<Stop>,
+    mut witness: impl FnMut(u32) -> Option<Box<dyn Witness>>,
 ) -> Result<Ran, String> {
     let snapshot = control.snapshot();
     let mut slots = Vec::new();
@@ -145,6 +148,7 @@ pub fn run(
             precise: workload.precise,
             drain: workload.phases.drain,
             stop: Arc::clone(stop),
+            witness: witness(index),
         };
         let (start, started) = mpsc::channel();
         starts.push(start);
@@ -218,6 +222,9 @@ impl Work {
         let early = std::time::Duration::from_nanos(zero.saturating_sub(clock::now()));
         std::thread::sleep(early);
         worker.ledger.recorder = recorder(&workload, zero);
+        if let Some(witness) = &mut worker.ledger.witness {
+            witness.begin(zero);
+        }
         if let Some(window) = window(&workload, zero) {
             worker.window = (window.start, window.end.unwrap_or(Nanos::MAX));
         }

@@ -9,7 +9,7 @@ use mio::{Events, Poll, Token};
 
 use super::alarm::Alarm;
 use super::lane::{Lane, Offered};
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Witness};
 use super::wakes::Wakes;
 use crate::base::clock::{self, Nanos};
 use crate::client::produce::request::Request;
@@ -125,6 +125,8 @@ pub struct Setup {
     pub drain: Nanos,
     /// See [`Worker::stop`].
     pub stop: Arc<Stop>,
+    /// See [`Ledger::witness`].
+    pub witness: Option<Box<dyn Witness>>,
 }
 
 impl Worker {
@@ -144,6 +146,7 @@ impl Worker {
                 recorder,
                 slots: setup.slots,
                 commands: setup.commands.clone(),
+                witness: setup.witness,
             },
             commands: setup.commands,
             lanes,
@@ -633,6 +636,9 @@ impl Worker {
                 (Some(a), Some(b)) => Some(std::cmp::min::<Nanos>(a, b)),
                 (a, b) => a.or(b),
             };
+        }
+        if let Some(witness) = &mut self.ledger.witness {
+            witness.finish(now);
         }
         Worked {
             recorder: self.ledger.recorder,

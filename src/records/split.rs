@@ -23,6 +23,8 @@ pub struct Part {
     pub records: u32,
     /// Keys, values and headers in it.
     pub payload_bytes: u64,
+    /// Keys in it.
+    pub key_bytes: u64,
     /// Its bytes before compression, header included.
     pub raw_bytes: u64,
 }
@@ -104,6 +106,7 @@ impl Splitter<'_> {
             batch,
             records: writer.count(),
             payload_bytes: writer.payload_bytes(),
+            key_bytes: writer.key_bytes(),
             raw_bytes: self.buffer.len() as u64,
         });
         self.identity = self.identity.after(writer.count());

@@ -55,6 +55,7 @@ pub struct BatchWriter {
     max_timestamp_ms: i64,
     count: u32,
     payload_bytes: u64,
+    key_bytes: u64,
 }
 
 impl Identity {
@@ -153,6 +154,7 @@ impl BatchWriter {
             max_timestamp_ms: i64::MIN,
             count: 0,
             payload_bytes: 0,
+            key_bytes: 0,
         }
     }
 
@@ -169,6 +171,11 @@ impl BatchWriter {
     /// Bytes of keys, values and headers appended.
     pub fn payload_bytes(&self) -> u64 {
         self.payload_bytes
+    }
+
+    /// Bytes of keys appended.
+    pub fn key_bytes(&self) -> u64 {
+        self.key_bytes
     }
 
     /// The exact number of bytes `record` takes if it is appended next.
@@ -218,6 +225,7 @@ impl BatchWriter {
                 buffer.extend_from_slice(head.bytes());
                 buffer.extend_from_slice(key);
                 head = Head::default();
+                self.key_bytes += key.len() as u64;
                 self.payload_bytes += key.len() as u64;
             }
         }

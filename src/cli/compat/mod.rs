@@ -5,6 +5,9 @@
 pub mod java_number;
 pub mod producer_perf;
 
+use std::ffi::OsString;
+use std::io::Write;
+
 /// The level of Apache Kafka whose tools are stood in for; what `--version` prints.
 pub const KAFKA_LEVEL: &str = "4.4.0";
 
@@ -22,6 +25,32 @@ pub enum Dispatch {
     Tool(Tool, Vec<String>),
     /// `kafka-run-class` with nothing that can be run; why, for standard error. Exit code 1.
     NoClass(String),
+}
+
+/// What a whole command line asks for: by the name the program was called by, or by its subcommand.
+/// `None` when it is none of Kafka's tools.
+pub fn asked(command_line: impl Iterator<Item = OsString>) -> Option<Dispatch> {
+    // Kafka's tools, like Java itself, take what is no text for question marks.
+    let words: Vec<String> = command_line
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let (program, args) = words.split_first()?;
+    dispatch(program, args).or_else(|| match args.split_first() {
+        Some((name, args)) if !name.contains('/') => dispatch(name, args),
+        _ => None,
+    })
+}
+
+/// Runs what was asked for; gives its exit code.
+pub fn run(asked: Dispatch) -> u8 {
+    match asked {
+        Dispatch::Tool(Tool::ProducerPerf, args) => producer_perf::run(&args),
+        Dispatch::NoClass(why) => {
+            // A closed standard error leaves nobody to tell.
+            writeln!(std::io::stderr(), "{why}").ok();
+            1
+        }
+    }
 }
 
 /// The tool called by `name`: as a subcommand, or as the path of a link, with or without `.sh`.

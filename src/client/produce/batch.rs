@@ -41,6 +41,8 @@ pub struct Batch<T> {
     pub records: u32,
     /// Keys, values and headers in it.
     pub payload_bytes: u64,
+    /// Keys in it; 0 for a prepared batch.
+    pub key_bytes: u64,
     /// Its bytes before compression, header included.
     pub raw_bytes: u64,
     /// When it was made.
@@ -85,6 +87,7 @@ impl<T: Default> Batch<T> {
             charge: 0,
             records: 0,
             payload_bytes: 0,
+            key_bytes: 0,
             raw_bytes: 0,
             created: 0,
             ready: 0,

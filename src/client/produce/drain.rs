@@ -199,6 +199,7 @@ impl<T: Trace> Producer<T> {
         };
         batch.identity = Some(identity);
         batch.payload_bytes = writer.payload_bytes();
+        batch.key_bytes = writer.key_bytes();
         batch.raw_bytes = (batch.buffer.len() - PARTITION_HEAD_BYTES) as u64;
         if self.options.compression == Compression::None {
             batch.closed = writer.close(&mut batch.buffer, identity);

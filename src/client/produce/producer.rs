@@ -82,6 +82,8 @@ pub struct Done<'a, T> {
     pub records: u32,
     /// Keys, values and headers in it.
     pub payload_bytes: u64,
+    /// Keys in it; 0 for a prepared batch.
+    pub key_bytes: u64,
     /// Its bytes before compression, header included.
     pub raw_bytes: u64,
     /// Its bytes as sent.

@@ -272,6 +272,7 @@ impl<T: Trace> Producer<T> {
             trace: &batch.trace,
             records: batch.records,
             payload_bytes: batch.payload_bytes,
+            key_bytes: batch.key_bytes,
             raw_bytes: batch.raw_bytes,
             wire_bytes: batch.closed_bytes() as u64,
             topic: TopicIndex(batch.topic),
@@ -396,6 +397,7 @@ impl<T: Trace> Producer<T> {
             own.charge = if index == last { batch.charge } else { 0 };
             own.records = part.records;
             own.payload_bytes = part.payload_bytes;
+            own.key_bytes = part.key_bytes;
             own.raw_bytes = part.raw_bytes;
             own.created = batch.created;
             own.ready = batch.ready;

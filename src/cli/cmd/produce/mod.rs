@@ -29,7 +29,7 @@ pub fn run(args: &Produce) -> Result<u8, Failure> {
     let outputs = outputs.collect::<Result<Vec<Output>, _>>();
     let outputs = outputs.map_err(|e| Failure::Usage(e.to_string()))?;
     talk(&plan.properties, args.verbose);
-    let driven = drive(&plan)?;
+    let driven = drive(&plan, |_| None)?;
     let mut outcome = outcome(&plan, driven);
     let asked = Asked {
         promises: &promises,

@@ -9,7 +9,7 @@ use crate::base::rate::{self, Rate};
 use crate::base::span;
 use crate::cli::Failure;
 use crate::cli::args::Produce;
-use crate::cli::plan::{Plan, Words, bootstrap};
+use crate::cli::plan::{self, Plan, Words, bootstrap};
 use crate::cli::properties::{Sources, settings};
 use crate::client::partition::Partitioner;
 use crate::client::profile::Profile;
@@ -219,10 +219,7 @@ fn tick(args: &Produce, linger: Nanos) -> Result<Nanos, Failure> {
     if asked == 0 {
         return Err(Failure::Usage("--tick is above 0".into()));
     }
-    Ok(match linger {
-        0 => asked,
-        linger => asked.min(linger / 2).max(100_000),
-    })
+    Ok(plan::tick(asked, linger))
 }
 
 fn parse_span(option: &str, text: &str) -> Result<Nanos, Failure> {

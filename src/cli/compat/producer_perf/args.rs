@@ -5,6 +5,7 @@ use super::stats::Fidelity;
 use super::usage::{OPTIONS, PROGRAM, SYNOPSIS};
 use crate::cli::compat::KAFKA_LEVEL;
 use crate::cli::compat::java_number::parse_double;
+use crate::client::properties::Given as Property;
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,24 +164,28 @@ impl PerfArgs {
     ///
     /// # Errors
     /// When they ask for what kdyno doesn't have, or name no broker.
-    pub fn client_properties(
-        &self,
-        file: Vec<(String, String)>,
-    ) -> Result<Vec<(String, String)>, Refusal> {
+    pub fn client_properties(&self, file: Vec<Property>) -> Result<Vec<Property>, Refusal> {
+        let by = |origin: &str, name: &str, value: &str| Property {
+            origin: origin.to_owned(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
         let mut properties = file;
-        properties.extend(self.properties.iter().cloned());
+        let own = self.properties.iter();
+        properties.extend(own.map(|(name, value)| by("--command-property", name, value)));
         if let Some(servers) = &self.bootstrap_server {
-            properties.push(("bootstrap.servers".to_owned(), servers.clone()));
+            properties.push(by("--bootstrap-server", "bootstrap.servers", servers));
         }
-        let has = |name: &str| properties.iter().any(|(given, _)| given == name);
+        let has = |name: &str| properties.iter().any(|given| given.name == name);
         if !has("bootstrap.servers") {
             let said = "no bootstrap.servers: give --bootstrap-server";
             return Err(Refusal::Failed(said.to_owned()));
         }
         if !has("client.id") {
-            properties.push(("client.id".to_owned(), "perf-producer-client".to_owned()));
+            properties.push(by(PROGRAM, "client.id", "perf-producer-client"));
         }
-        check_transactional(&properties).map_err(Refusal::Failed)?;
+        let names = properties.iter().map(|given| given.name.as_str());
+        check_transactional(names).map_err(Refusal::Failed)?;
         Ok(properties)
     }
 }
@@ -377,14 +382,11 @@ fn check_supported(given: &Given, perf: &PerfArgs) -> Result<(), String> {
                     0, or -1 for no limit";
         return Err(said.to_owned());
     }
-    check_transactional(&perf.properties)
+    check_transactional(perf.properties.iter().map(|(name, _)| name.as_str()))
 }
 
-fn check_transactional(properties: &[(String, String)]) -> Result<(), String> {
-    if properties
-        .iter()
-        .any(|(name, _)| name == "transactional.id")
-    {
+fn check_transactional<'a>(mut names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    if names.any(|name| name == "transactional.id") {
         return Err(NO_TRANSACTIONS.to_owned());
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `kafka-producer-perf-test`: Kafka's own load generator for producers, by its options and lines.
 //!
-//! Everything here is pure: arguments to what is to be run, acknowledgements to figures, figures to
+//! All but `run` is pure: arguments to what is to be run, acknowledgements to figures, figures to
 //! lines.
 
 mod argparse;
@@ -8,6 +8,8 @@ mod args;
 mod format;
 mod metrics;
 mod payload;
+mod reporter;
+mod run;
 mod stats;
 mod usage;
 
@@ -18,4 +20,5 @@ pub use format::{
 };
 pub use metrics::metrics;
 pub use payload::{PayloadFileError, reading_line, records_read_line, split as split_payload};
+pub use run::run;
 pub use stats::{Acked, Event, Fidelity, Stats, StatsPlan, Totals, Window};

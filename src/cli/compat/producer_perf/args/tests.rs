@@ -323,27 +323,36 @@ fn transactions_are_refused_wherever_they_are_asked_for() {
             "{line}"
         );
     }
-    let file = vec![("transactional.id".to_owned(), "x".to_owned())];
+    let file = of_file(&[("transactional.id", "x")]);
     assert!(good("").client_properties(file).is_err());
+}
+
+fn of_file(properties: &[(&str, &str)]) -> Vec<Property> {
+    let given = properties.iter().map(|(name, value)| Property {
+        origin: "client.properties line 1:".to_owned(),
+        name: (*name).to_owned(),
+        value: (*value).to_owned(),
+    });
+    given.collect()
 }
 
 #[test]
 fn flags_beat_properties_and_properties_beat_the_file() {
     let perf = good("--command-property bootstrap.servers=i:2 linger.ms=1 client.id=mine");
-    let file = [("linger.ms", "9"), ("acks", "1")];
-    let file = file.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let properties = perf.client_properties(file.to_vec()).unwrap();
+    let file = of_file(&[("linger.ms", "9"), ("acks", "1")]);
+    let properties = perf.client_properties(file).unwrap();
     let last = |name: &str| {
         let mut given = properties.iter().rev();
         given
-            .find(|(given, _)| given == name)
-            .map(|(_, value)| &value[..])
+            .find(|given| given.name == name)
+            .map(|given| given.value.as_str())
     };
     assert_eq!(last("bootstrap.servers"), Some("h:1"));
     assert_eq!((last("linger.ms"), last("acks")), (Some("1"), Some("1")));
     assert_eq!(last("client.id"), Some("mine"));
     let unnamed = good("").client_properties(vec![]).unwrap();
-    assert!(unnamed.contains(&("client.id".to_owned(), "perf-producer-client".to_owned())));
+    let id = unnamed.iter().find(|given| given.name == "client.id");
+    assert_eq!(id.unwrap().value, "perf-producer-client");
     let nowhere = run(&format!("{GOOD} --command-property acks=1"));
     assert!(nowhere.client_properties(vec![]).is_err());
 }
