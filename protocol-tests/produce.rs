@@ -279,3 +279,16 @@ fn a_signal_keeps_what_was_measured() {
     let unsent = records["unsent"].as_u64().expect("a count");
     assert_eq!(due, acked + unsent, "{records}");
 }
+
+#[test]
+fn standard_error_tells_of_every_interval_unless_it_is_asked_not_to() {
+    let load = ["-r", "1000", "-d", "1s", "--interval", "200ms"];
+    for (more, least) in [(&[][..], 4), (&["-q"], 0), (&["--no-progress"], 0)] {
+        let output = produce(&[&load, more].concat());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = errors.lines().filter(|line| line.contains(" rec/s "));
+        let told = lines.count();
+        assert!((least..least + 3).contains(&told), "{more:?}: {errors}");
+        assert!(least > 0 || errors.is_empty(), "{errors}");
+    }
+}

@@ -136,9 +136,18 @@ pub struct Produce {
     /// A file for the result: .json, .csv, .hgrm or .hlog; repeat it for several
     #[arg(short, long = "output", value_name = "FILE")]
     pub outputs: Vec<String>,
+    /// The length of the intervals of the series, and between lines while it runs
+    #[arg(long, value_name = "SPAN", default_value = "1s")]
+    pub interval: String,
     /// Say on standard error what became of each property
     #[arg(short, long)]
     pub verbose: bool,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show no progress while it runs
+    #[arg(long)]
+    pub no_progress: bool,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

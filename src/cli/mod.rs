@@ -6,6 +6,7 @@ pub mod compat;
 mod drive;
 mod outcome;
 mod plan;
+mod progress;
 mod properties;
 mod signal;
 

@@ -6,6 +6,7 @@ use crate::base::clock::Nanos;
 use crate::client::produce::{Done, Ended, Ending as ProducerEnding, Outcomes, Trace};
 use crate::cluster::control::{Command, Commands};
 use crate::cluster::merge::Hint;
+use crate::measure::interval::Interval;
 use crate::measure::recorder::{Acked, Recorder};
 use crate::measure::recording::Ending;
 use crate::measure::stamps::{Marks, Stamps};
@@ -22,22 +23,34 @@ pub struct Ledger {
     pub witness: Option<Box<dyn Witness>>,
 }
 
-/// Hears of batches besides the recorder, once a batch, on a load thread: it must not wait.
+/// Hears of batches and intervals besides the recorder, on a load thread: it must not wait.
 pub trait Witness: Send {
     /// Time zero is `now`.
-    fn begin(&mut self, now: Nanos);
+    fn begin(&mut self, _now: Nanos) {}
 
     /// A batch was acknowledged; with acks=0, written.
-    fn acked(&mut self, done: &Done<'_, Stamps>);
+    fn acked(&mut self, _done: &Done<'_, Stamps>) {}
 
     /// `records` ended otherwise at `now`, by the error called `name`.
-    fn ended(&mut self, records: u64, name: &'static str, now: Nanos);
+    fn ended(&mut self, _records: u64, _name: &'static str, _now: Nanos) {}
+
+    /// Intervals of `length` are over, all that were not yet told. A very long run makes them longer.
+    fn intervals(&mut self, _rows: &[Interval], _length: Nanos) {}
 
     /// The thread's load ended at `now`; nothing more is heard.
-    fn finish(&mut self, now: Nanos);
+    fn finish(&mut self, _now: Nanos) {}
 }
 
 impl Ledger {
+    /// Closes the intervals that are over at `now`.
+    pub fn tick(&mut self, now: Nanos) {
+        let length = self.recorder.interval();
+        let closed = self.recorder.tick(now);
+        if let Some(witness) = self.witness.as_mut().filter(|_| !closed.is_empty()) {
+            witness.intervals(closed, length);
+        }
+    }
+
     /// Hears what becomes of batches at `now`, of which broker `node` is asked.
     pub fn told(&mut self, node: i32, now: Nanos) -> Told<'_> {
         Told {

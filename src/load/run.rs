@@ -54,6 +54,8 @@ pub struct Workload {
     pub seed: u64,
     /// How much is recorded.
     pub detail: Detail,
+    /// The length of the intervals of the series.
+    pub interval: Nanos,
     /// How long connecting may take.
     pub connect_timeout: Nanos,
 }
@@ -254,7 +256,7 @@ fn recorder(workload: &Workload, start: Nanos) -> Recorder {
         detail: workload.detail,
         arrivals,
         start,
-        interval: clock::SECOND,
+        interval: workload.interval,
     });
     if let Some(window) = window(workload, start) {
         recorder.set_window(window);

@@ -249,7 +249,7 @@ impl Worker {
                     break;
                 }
             }
-            self.ledger.recorder.tick(now);
+            self.ledger.tick(now);
             self.watch_cpu(now);
             self.ledger.recorder.looped(now - polled, now - polled);
             self.wait(&mut alarm, &mut events, now, drain_until)?;

@@ -261,6 +261,11 @@ impl Recorder {
         &rows[fresh..]
     }
 
+    /// How long intervals are at present.
+    pub fn interval(&self) -> Nanos {
+        self.recording.series.length
+    }
+
     /// Ends the recording at `now`, the end of the drain.
     pub fn finish(mut self, now: Nanos) -> Recording {
         self.roll_to(now);

@@ -9,6 +9,7 @@ use crate::cli::Failure;
 use crate::cli::args::Produce;
 use crate::cli::drive::drive;
 use crate::cli::outcome::outcome;
+use crate::cli::progress::Progress;
 use crate::client::properties::Outcome as Properties;
 use crate::client::properties::classes::Class;
 use crate::measure::promise::Promise;
@@ -28,8 +29,16 @@ pub fn run(args: &Produce) -> Result<u8, Failure> {
     let outputs = args.outputs.iter().map(|path| Output::parse(path));
     let outputs = outputs.collect::<Result<Vec<Output>, _>>();
     let outputs = outputs.map_err(|e| Failure::Usage(e.to_string()))?;
-    talk(&plan.properties, args.verbose);
-    let driven = drive(&plan, |_| None)?;
+    if !args.quiet {
+        talk(&plan.properties, args.verbose);
+    }
+    let shown = !args.quiet && !args.no_progress;
+    let progress = shown.then(|| Progress::start(&plan.workload));
+    let driven = drive(&plan, |thread| progress.as_ref()?.witness(thread));
+    if let Some(progress) = progress {
+        progress.end();
+    }
+    let driven = driven?;
     let mut outcome = outcome(&plan, driven);
     let asked = Asked {
         promises: &promises,

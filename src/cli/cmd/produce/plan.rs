@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use super::content::{keys, values};
-use crate::base::clock::{Nanos, SECOND};
+use crate::base::clock::{MILLISECOND, Nanos, SECOND};
 use crate::base::rate::{self, Rate};
 use crate::base::span;
 use crate::cli::Failure;
@@ -24,6 +24,8 @@ use crate::measure::recorder::Detail;
 use crate::net::address::Address;
 use crate::net::versions::Pins;
 
+/// The shortest interval: below it there is more telling than work.
+const INTERVAL_MIN: Nanos = 10 * MILLISECOND;
 /// The topic of the embedded broker.
 const EMBEDDED_TOPIC: &str = "kdyno";
 
@@ -107,6 +109,7 @@ fn workload(
         precise: args.precise,
         seed,
         detail: Detail::Full,
+        interval: interval(args)?,
         connect_timeout: settings.connect_timeout,
     })
 }
@@ -211,6 +214,18 @@ fn phases(args: &Produce, delivery_timeout: Nanos) -> Result<Phases, Failure> {
         },
         drain: drain.unwrap_or(delivery_timeout),
     })
+}
+
+fn interval(args: &Produce) -> Result<Nanos, Failure> {
+    let interval = parse_span("--interval", &args.interval)?;
+    if interval < INTERVAL_MIN {
+        return Err(Failure::Usage(format!(
+            "--interval {}: at least {} is wanted",
+            args.interval,
+            span::show(INTERVAL_MIN)
+        )));
+    }
+    Ok(interval)
 }
 
 /// The tick asked for; shorter when batches linger for less than two of them.

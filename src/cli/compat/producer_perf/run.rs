@@ -11,7 +11,7 @@ use super::metrics::metrics;
 use super::payload::{reading_line, records_read_line, split};
 use super::reporter::{Reporter, Said, stats_plan};
 use super::stats::Stats;
-use crate::base::clock::{MILLISECOND, Nanos};
+use crate::base::clock::{MILLISECOND, Nanos, SECOND};
 use crate::base::rate::Rate;
 use crate::cli::Failure;
 use crate::cli::drive::drive;
@@ -208,6 +208,7 @@ fn workload(perf: &PerfArgs, settings: &Settings) -> Result<Workload, Failure> {
         precise: false,
         seed,
         detail: Detail::Full,
+        interval: SECOND,
         connect_timeout: settings.connect_timeout,
     })
 }
