@@ -6,6 +6,7 @@ mod perf_tool;
 mod produce;
 mod smoke;
 mod tools;
+mod topics;
 
 use std::sync::{Arc, Mutex, Weak};
 

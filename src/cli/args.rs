@@ -19,6 +19,8 @@ pub enum Command {
     Produce(Box<Produce>),
     /// Run the embedded broker: a sink that acknowledges batches and keeps none
     Broker(Broker),
+    /// Make, list, describe or delete topics
+    Topic(Topic),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -26,8 +28,9 @@ pub enum Command {
     },
 }
 
+/// Which cluster, and how to talk to it.
 #[derive(Debug, clap::Args)]
-pub struct Produce {
+pub struct Cluster {
     /// Brokers to begin with, HOST:PORT with commas; before the property, before the variable
     /// KDYNO_BOOTSTRAP_SERVER; without any an embedded broker is started
     #[arg(short, long, alias = "broker-list", value_name = "HOST:PORT")]
@@ -35,6 +38,26 @@ pub struct Produce {
     /// A file of Kafka's client properties
     #[arg(short, long, alias = "producer.config", value_name = "FILE")]
     pub command_config: Option<String>,
+    /// A property of Kafka's clients, KEY=VALUE; repeat it for several
+    #[arg(
+        short = 'X',
+        long = "command-property",
+        visible_alias = "producer-props",
+        value_name = "K=V"
+    )]
+    pub properties: Vec<String>,
+    /// The version of an API to speak, as in produce=9
+    #[arg(long = "api-version", value_name = "API=VERSION")]
+    pub api_versions: Vec<String>,
+    /// How long connecting may take; default: socket.connection.setup.timeout.ms
+    #[arg(long, value_name = "SPAN")]
+    pub connect_timeout: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Produce {
+    #[command(flatten)]
+    pub cluster: Cluster,
     /// Whose defaults: java-4, java-3, librdkafka or throughput
     #[arg(long, value_name = "NAME", default_value = "java-4")]
     pub profile: String,
@@ -104,17 +127,6 @@ pub struct Produce {
     /// Load threads
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: u32,
-    /// A property of Kafka's producer, KEY=VALUE; repeat it for several
-    #[arg(
-        short = 'X',
-        long = "command-property",
-        visible_alias = "producer-props",
-        value_name = "K=V"
-    )]
-    pub properties: Vec<String>,
-    /// The version of an API to speak, as in produce=9
-    #[arg(long = "api-version", value_name = "API=VERSION")]
-    pub api_versions: Vec<String>,
     /// Time between two wakes for due records
     #[arg(long, value_name = "SPAN", default_value = "1ms")]
     pub tick: String,
@@ -124,9 +136,6 @@ pub struct Produce {
     /// The seed of all randomness; drawn and printed when not given
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How long connecting may take; default: socket.connection.setup.timeout.ms
-    #[arg(long, value_name = "SPAN")]
-    pub connect_timeout: Option<String>,
     /// A promise that must hold, as in 'response.p99<20ms'; repeat it for several
     #[arg(long = "slo", value_name = "PROMISE")]
     pub promises: Vec<String>,
@@ -151,6 +160,81 @@ pub struct Produce {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Topic {
+    #[command(subcommand)]
+    pub action: TopicAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TopicAction {
+    /// Make topics, and wait until every replica is in sync
+    Create(TopicCreate),
+    /// Names of all topics
+    List(TopicList),
+    /// Partitions, leaders, replicas and configuration
+    Describe(TopicDescribe),
+    /// Delete topics
+    Delete(TopicDelete),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TopicCreate {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// Their names
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// Partitions of each; default: the broker's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub partitions: Option<u32>,
+    /// Replicas of each partition; default: the broker's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..32768))]
+    pub replication_factor: Option<u16>,
+    /// A setting of the topics, NAME=VALUE; repeat it for several
+    #[arg(long = "config", alias = "topic-config", value_name = "K=V")]
+    pub configs: Vec<String>,
+    /// Leave a topic that is there as it is
+    #[arg(long)]
+    pub if_not_exists: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TopicList {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// The cluster's own topics too
+    #[arg(long)]
+    pub internal: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TopicDescribe {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// Their names; without any: all
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TopicDelete {
+    #[command(flatten)]
+    pub cluster: Cluster,
+    /// Their names
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
+    /// A topic that is not there is no error
+    #[arg(long)]
+    pub if_exists: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -50,7 +50,7 @@ pub fn drive(
         (None, None) => Vec::new(),
     };
     let team = Team::new(plan.workload.threads).map_err(failed)?;
-    let options = plan.control(bootstrap.clone());
+    let options = plan.control(&bootstrap);
     let control = ControlPlane::start(options, team.posts()).map_err(failed)?;
     control.bootstrap().map_err(failed)?;
     let limit = match plan.auto_create {

@@ -3,6 +3,7 @@
 mod args;
 mod cmd;
 pub mod compat;
+mod connect;
 mod drive;
 mod outcome;
 mod plan;
@@ -42,6 +43,7 @@ pub fn main() -> ExitCode {
     let result = match args.command {
         Command::Produce(produce) => cmd::produce::run(&produce),
         Command::Broker(broker) => cmd::broker::run(&broker),
+        Command::Topic(topic) => cmd::topic::run(&topic),
         Command::Completions { shell } => cmd::completions::run(shell),
     };
     match result {

@@ -1,5 +1,6 @@
 //! The producer as a state machine: it takes `now`, bytes and snapshots, and touches nothing else.
 
+pub mod admin;
 pub mod partition;
 pub mod produce;
 pub mod profile;

@@ -185,6 +185,8 @@ pub enum CallError {
 pub struct ControlPlane {
     messages: UnboundedSender<Message>,
     board: Arc<Board>,
+    retry: Backoff,
+    api_timeout: Duration,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -208,11 +210,14 @@ impl ControlPlane {
     pub fn start(options: ControlOptions, posts: Vec<Post<Event>>) -> io::Result<Self> {
         let (messages, inbox) = unbounded_channel();
         let board = Arc::new(Board::default());
+        let (retry, api_timeout) = (options.retry, options.api_timeout);
         let plane = Plane::new(options, posts, Arc::clone(&board));
         let thread = plane::spawn(plane, inbox)?;
         Ok(Self {
             messages,
             board,
+            retry,
+            api_timeout,
             thread: Some(thread),
         })
     }
@@ -228,6 +233,16 @@ impl ControlPlane {
         let sent = self.messages.send(Message::Bootstrap(reply));
         sent.map_err(|_| ended())?;
         answer.recv().unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// `retry.backoff.ms` and `.max.ms`.
+    pub(super) fn retry(&self) -> Backoff {
+        self.retry
+    }
+
+    /// `default.api.timeout.ms`.
+    pub(super) fn api_timeout(&self) -> Duration {
+        self.api_timeout
     }
 
     /// The newest snapshot.

@@ -3,6 +3,7 @@
 pub mod control;
 mod dials;
 pub mod merge;
+pub mod persist;
 mod plane;
 mod pool;
 mod producer_id;

@@ -3,3 +3,4 @@
 pub mod broker;
 pub mod completions;
 pub mod produce;
+pub mod topic;

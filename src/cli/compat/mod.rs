@@ -4,6 +4,7 @@
 
 pub mod java_number;
 pub mod producer_perf;
+pub mod topics;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -16,6 +17,8 @@ pub const KAFKA_LEVEL: &str = "4.4.0";
 pub enum Tool {
     /// `kafka-producer-perf-test`.
     ProducerPerf,
+    /// `kafka-topics`.
+    Topics,
 }
 
 /// What a command line asks for.
@@ -45,6 +48,7 @@ pub fn asked(command_line: impl Iterator<Item = OsString>) -> Option<Dispatch> {
 pub fn run(asked: Dispatch) -> u8 {
     match asked {
         Dispatch::Tool(Tool::ProducerPerf, args) => producer_perf::run(&args),
+        Dispatch::Tool(Tool::Topics, args) => topics::run(&args),
         Dispatch::NoClass(why) => {
             // A closed standard error leaves nobody to tell.
             writeln!(std::io::stderr(), "{why}").ok();
@@ -60,6 +64,7 @@ pub fn dispatch(name: &str, args: &[String]) -> Option<Dispatch> {
     let base = name.rsplit('/').next().unwrap_or(name);
     match base.strip_suffix(".sh").unwrap_or(base) {
         "kafka-producer-perf-test" => Some(Dispatch::Tool(Tool::ProducerPerf, args.to_vec())),
+        "kafka-topics" => Some(Dispatch::Tool(Tool::Topics, args.to_vec())),
         "kafka-run-class" => Some(run_class(args)),
         _ => None,
     }
@@ -91,6 +96,9 @@ fn by_class(class: &str, args: &[String]) -> Dispatch {
         "org.apache.kafka.tools.ProducerPerformance" => {
             Dispatch::Tool(Tool::ProducerPerf, args.to_vec())
         }
+        "org.apache.kafka.tools.TopicCommand" | "kafka.admin.TopicCommand" => {
+            Dispatch::Tool(Tool::Topics, args.to_vec())
+        }
         // Where it lived up to 0.8.2, with arguments by position; some scripts kept only the name.
         "org.apache.kafka.clients.tools.ProducerPerformance" => {
             match producer_perf::from_positions(args) {
@@ -105,7 +113,8 @@ fn by_class(class: &str, args: &[String]) -> Dispatch {
     }
 }
 
-const CLASSES: [&str; 2] = [
+const CLASSES: [&str; 3] = [
+    "org.apache.kafka.tools.TopicCommand",
     "org.apache.kafka.tools.ProducerPerformance",
     "org.apache.kafka.clients.tools.ProducerPerformance",
 ];

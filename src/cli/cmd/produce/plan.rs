@@ -9,11 +9,10 @@ use crate::base::rate::{self, Rate};
 use crate::base::span;
 use crate::cli::Failure;
 use crate::cli::args::Produce;
-use crate::cli::plan::{self, Plan, Words, bootstrap};
-use crate::cli::properties::{Sources, settings};
+use crate::cli::connect::Target;
+use crate::cli::plan::{self, Plan, Words};
 use crate::client::partition::Partitioner;
 use crate::client::profile::Profile;
-use crate::client::properties::Outcome as Properties;
 use crate::client::settings::Settings;
 use crate::load::arrival::{Arrival, Process, RecordBytes};
 use crate::load::headers;
@@ -22,7 +21,6 @@ use crate::load::phase::{Extent, Phases, Warmup};
 use crate::load::run::Workload;
 use crate::measure::recorder::Detail;
 use crate::net::address::Address;
-use crate::net::versions::Pins;
 
 /// The shortest interval: below it there is more telling than work.
 const INTERVAL_MIN: Nanos = 10 * MILLISECOND;
@@ -32,13 +30,15 @@ const EMBEDDED_TOPIC: &str = "kdyno";
 /// The plan for `args`.
 pub fn plan(args: &Produce) -> Result<Plan, Failure> {
     let profile = profile(&args.profile)?;
-    let mut properties = properties(args, profile)?;
-    let bootstrap = bootstrap(&properties.settings, args.command_config.as_deref())?;
+    let Target {
+        mut properties,
+        bootstrap,
+        pins,
+    } = Target::of(&args.cluster, profile)?;
     properties.settings.producer.connections = args.connections;
     if !args.partitions.is_empty() {
         properties.settings.producer.partitioner = Partitioner::Fixed(args.partitions.clone());
     }
-    let pins = Pins::parse(args.api_versions.iter().map(String::as_str));
     let workload = workload(args, &properties.settings, bootstrap.as_deref())?;
     if bootstrap.is_some() && !args.existing_topic {
         return Err(Failure::Usage(
@@ -51,7 +51,7 @@ pub fn plan(args: &Produce) -> Result<Plan, Failure> {
         bootstrap,
         profile,
         properties,
-        pins: pins.map_err(usage)?,
+        pins,
         auto_create: false,
     })
 }
@@ -64,25 +64,6 @@ fn profile(name: &str) -> Result<Profile, Failure> {
     Profile::named(name).ok_or_else(|| {
         let names = Profile::ALL.map(Profile::name).join(", ");
         Failure::Usage(format!("--profile {name}: one of {names} is wanted"))
-    })
-}
-
-fn properties(args: &Produce, profile: Profile) -> Result<Properties, Failure> {
-    settings(&Sources {
-        profile,
-        file: args.command_config.as_deref(),
-        command_line: &args.properties,
-        flags: &[(
-            "--bootstrap-server",
-            "bootstrap.servers",
-            args.bootstrap_server.as_deref(),
-        )],
-    })
-    .and_then(|mut properties| {
-        if let Some(text) = &args.connect_timeout {
-            properties.settings.connect_timeout = parse_span("--connect-timeout", text)?;
-        }
-        Ok(properties)
     })
 }
 
