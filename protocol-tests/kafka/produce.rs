@@ -92,3 +92,101 @@ fn a_batch_too_large_for_its_topic_is_split_and_arrives() {
     assert_eq!(result["records"]["acked"], RECORDS);
     assert_eq!(end_offset_sum(&kafka, "narrow"), RECORDS as i64);
 }
+
+/// Runs `kdyno produce` on `topic` with `more`, however it ends.
+fn run(kafka: &super::Cluster, topic: &str, more: &[&str]) -> std::process::Output {
+    let bootstrap = kafka.bootstrap();
+    let common = ["-b", &bootstrap, "-t", topic, "-q", "--json"];
+    crate::produce::produce(&[&common, more].concat())
+}
+
+fn topics_of(kafka: &super::Cluster) -> Vec<String> {
+    let bootstrap = kafka.bootstrap();
+    let list = ["--bootstrap-server", &bootstrap, "--list"];
+    let text = kafka.tool("org.apache.kafka.tools.TopicCommand", &list);
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn topics_that_a_run_makes_go_with_it_unless_they_are_kept() {
+    let Some(kafka) = shared(CURRENT) else { return };
+    let made = run(
+        &kafka,
+        "brief",
+        &["-n", "1000", "--partitions", "3", "--topics", "2"],
+    );
+    let errors = String::from_utf8_lossy(&made.stderr).into_owned();
+    assert_eq!(made.status.code(), Some(0), "{errors}");
+    let result: serde_json::Value = serde_json::from_slice(&made.stdout).expect("one JSON text");
+    for (index, name) in ["brief-0", "brief-1"].iter().enumerate() {
+        let topic = &result["load"]["topics"][index];
+        assert_eq!(topic["name"], *name);
+        assert_eq!(topic["partitions"], 3);
+        assert_eq!(topic["made"], true);
+        assert_eq!(topic["min_insync_replicas"], 1);
+    }
+    let kept = run(
+        &kafka,
+        "kept",
+        &["-n", "9", "--partitions", "2", "--keep-topics"],
+    );
+    assert_eq!(kept.status.code(), Some(0));
+    let there = topics_of(&kafka);
+    assert!(there.contains(&"kept".to_owned()), "{there:?}");
+    assert!(
+        !there.iter().any(|name| name.starts_with("brief")),
+        "{there:?}"
+    );
+}
+
+#[test]
+fn topics_that_are_not_as_asked_are_refused_and_left_alone() {
+    let Some(kafka) = shared(CURRENT) else { return };
+    kafka.create_topic("shaped", 2, &[]);
+    assert_eq!(
+        run(&kafka, "shaped", &["-n", "1000"]).status.code(),
+        Some(0)
+    );
+    for (topic, more, code, words) in [
+        (
+            "shaped",
+            &["--partitions", "3"][..],
+            2,
+            "2 partitions × 1, not with 3",
+        ),
+        ("shaped", &[], 2, "--existing-topic"),
+        ("nobody", &[], 1, "topic nobody does not exist"),
+        (
+            "wide",
+            &["--partitions", "1", "--replication-factor", "5"],
+            2,
+            "--replication-factor 5: the cluster has 1 broker",
+        ),
+        (
+            "strange",
+            &["--partitions", "1", "--topic-config", "no.such=1"],
+            1,
+            "INVALID_CONFIG",
+        ),
+        (
+            "huge",
+            &["--partitions", "1", "-n", "1000000000000000"],
+            2,
+            "--yes",
+        ),
+    ] {
+        let output = run(&kafka, topic, more);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{topic} {more:?}: {errors}"
+        );
+        assert!(errors.contains(words), "{topic} {more:?}: {errors}");
+        assert!(output.stdout.is_empty());
+    }
+    let there = topics_of(&kafka);
+    assert!(there.contains(&"shaped".to_owned()), "{there:?}");
+    assert!(!there.contains(&"huge".to_owned()), "{there:?}");
+    assert_eq!(end_offset_sum(&kafka, "shaped"), 1000);
+}

@@ -61,15 +61,34 @@ pub struct Produce {
     /// Whose defaults: java-4, java-3, librdkafka or throughput
     #[arg(long, value_name = "NAME", default_value = "java-4")]
     pub profile: String,
-    /// A topic to write to; repeat it for several. With a cluster it must exist
+    /// A topic to write to; repeat it for several. With a cluster it must exist, or --partitions
+    /// says how to make it
     #[arg(short, long = "topic", value_name = "NAME")]
     pub topics: Vec<String>,
-    /// Write to a topic that kdyno did not make
+    /// Write to this many topics, the name with -0, -1 and so on behind it
+    #[arg(long = "topics", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub topic_count: Option<u32>,
+    /// Make topics that do not exist, with this many partitions; they are deleted at the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub partitions: Option<u32>,
+    /// Replicas of topics that are made; default: the broker's
+    #[arg(long, value_name = "N", requires = "partitions", value_parser = clap::value_parser!(u16).range(1..32768))]
+    pub replication_factor: Option<u16>,
+    /// A setting of topics that are made, NAME=VALUE; repeat it for several
+    #[arg(long = "topic-config", value_name = "K=V", requires = "partitions")]
+    pub topic_configs: Vec<String>,
+    /// Leave topics that were made when the run ends
+    #[arg(long)]
+    pub keep_topics: bool,
+    /// Write to a topic that holds records kdyno did not write
     #[arg(long)]
     pub existing_topic: bool,
+    /// Write even more than the brokers' disks have room for
+    #[arg(long)]
+    pub yes: bool,
     /// Write to these partitions only, one record after the other: 0,2
     #[arg(long = "partition", value_name = "N,…", value_delimiter = ',')]
-    pub partitions: Vec<u32>,
+    pub chosen_partitions: Vec<u32>,
     /// Records to measure
     #[arg(short, long, value_name = "N")]
     pub num_records: Option<u64>,

@@ -1,5 +1,7 @@
 //! A plan carried out: connected, its topics awaited, its load run.
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,6 +11,7 @@ use crate::broker::{self, BrokerOptions, Running};
 use crate::cli::Failure;
 use crate::cli::plan::Plan;
 use crate::cli::signal;
+use crate::cli::topic_life::Topics;
 use crate::cluster::control::ControlPlane;
 use crate::cluster::snapshot::Snapshot;
 use crate::load::ledger::Witness;
@@ -16,15 +19,16 @@ use crate::load::run::{Ran, Team, run as run_load};
 use crate::load::worker::Stop;
 use crate::net::address::Address;
 
-/// Partitions of the embedded broker's topic.
-const EMBEDDED_PARTITIONS: u32 = 6;
-
 /// What came of a plan.
 pub struct Driven {
     /// The load's own account.
     pub ran: Ran,
     /// The cluster as it was at the start.
     pub snapshot: Arc<Snapshot>,
+    /// The topics that were made for it.
+    pub made: Vec<String>,
+    /// `min.insync.replicas` by topic, where brokers tell.
+    pub min_insync: BTreeMap<String, u32>,
     /// The brokers it began with.
     pub bootstrap: Vec<Address>,
     /// The signal that ended it early.
@@ -39,7 +43,7 @@ pub fn drive(
 ) -> Result<Driven, Failure> {
     let embedded = match &plan.bootstrap {
         Some(_) => None,
-        None => Some(embed()?),
+        None => Some(embed(plan.embedded_partitions)?),
     };
     let bootstrap = match (&plan.bootstrap, &embedded) {
         (Some(addresses), _) => addresses.clone(),
@@ -53,6 +57,17 @@ pub fn drive(
     let options = plan.control(&bootstrap);
     let control = ControlPlane::start(options, team.posts()).map_err(failed)?;
     control.bootstrap().map_err(failed)?;
+    // From here on there may be topics to delete.
+    let stop = Arc::new(Stop::default());
+    let signalled = signal::watch(&stop);
+    let rules = plan.topic_rules.as_ref().filter(|_| embedded.is_none());
+    let topics = rules.map(|rules| {
+        Topics::prepare(&control, &plan.workload.topics, rules, |line| {
+            // A closed standard error leaves nobody to tell.
+            writeln!(std::io::stderr(), "kdyno: {line}").ok();
+        })
+    });
+    let topics = topics.transpose()?;
     let limit = match plan.auto_create {
         // What Java's `send()` waits for a topic that it makes by asking for it.
         true => plan.settings().producer.max_block,
@@ -60,12 +75,14 @@ pub fn drive(
     };
     let snapshot = await_topics(&control, &plan.workload.topics, limit)?;
     check_partitions(plan, &snapshot)?;
-    let stop = Arc::new(Stop::default());
-    let signalled = signal::watch(&stop);
     let ran = run_load(&plan.workload, team, &control, &stop, witness).map_err(Failure::Run)?;
+    let made = topics.as_ref().map_or(&[][..], Topics::made).to_vec();
+    let told = topics.as_ref().map(|topics| topics.min_insync().clone());
     Ok(Driven {
         ran,
         snapshot,
+        made,
+        min_insync: told.unwrap_or_default(),
         bootstrap,
         interrupted_by: match signalled.load(Ordering::SeqCst) {
             0 => None,
@@ -78,8 +95,8 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Run(error.to_string())
 }
 
-fn embed() -> Result<Running, Failure> {
-    let options = BrokerOptions::sink(EMBEDDED_PARTITIONS);
+fn embed(partitions: u32) -> Result<Running, Failure> {
+    let options = BrokerOptions::sink(partitions);
     broker::start(&options).map_err(|e| Failure::Run(format!("the embedded broker: {e}")))
 }
 

@@ -10,6 +10,7 @@ mod plan;
 mod progress;
 mod properties;
 mod signal;
+mod topic_life;
 
 use std::io::Write;
 use std::process::ExitCode;

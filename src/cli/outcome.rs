@@ -1,5 +1,7 @@
 //! A load's own account made into a result: with what was asked, of whom, and on which machine.
 
+use std::collections::BTreeMap;
+
 use crate::cli::drive::Driven;
 use crate::cli::plan::Plan;
 use crate::client::partition::Partitioner;
@@ -21,9 +23,12 @@ pub fn outcome(plan: &Plan, driven: Driven) -> Outcome {
     let Driven {
         mut ran,
         snapshot,
+        made,
+        min_insync,
         bootstrap,
         interrupted_by,
     } = driven;
+    let topics = topics(plan, &snapshot, &made, &min_insync);
     let span = plan.workload.phases.measure.span;
     let partitions = partitions(plan, &snapshot, &mut ran.recording);
     Outcome {
@@ -31,7 +36,7 @@ pub fn outcome(plan: &Plan, driven: Driven) -> Outcome {
         command: std::env::args().collect(),
         seed: plan.workload.seed,
         target: target(&snapshot, &bootstrap, plan.bootstrap.is_none()),
-        load: load(plan, &snapshot),
+        load: load(plan, topics),
         client: client(plan),
         environment: environment(),
         timeline: Timeline {
@@ -76,22 +81,31 @@ fn environment() -> Environment {
     }
 }
 
-fn load(plan: &Plan, snapshot: &Snapshot) -> Load {
-    let workload = &plan.workload;
-    let flat_out = workload.arrival.is_flat_out();
-    let topics = workload.topics.iter().map(|name| {
+fn topics(
+    plan: &Plan,
+    snapshot: &Snapshot,
+    made: &[String],
+    min_insync: &BTreeMap<String, u32>,
+) -> Vec<Topic> {
+    let topics = plan.workload.topics.iter().map(|name| {
         let known = snapshot.topic(name);
         let first = known.and_then(|topic| topic.partitions.first());
         Topic {
             name: name.clone(),
             partitions: known.map_or(0, |topic| topic.partitions.len() as u32),
             replication_factor: first.map(|partition| partition.replicas.len() as u32),
-            min_insync_replicas: None,
-            made: plan.bootstrap.is_none(),
+            min_insync_replicas: min_insync.get(name).copied(),
+            made: plan.bootstrap.is_none() || made.contains(name),
         }
     });
+    topics.collect()
+}
+
+fn load(plan: &Plan, topics: Vec<Topic>) -> Load {
+    let workload = &plan.workload;
+    let flat_out = workload.arrival.is_flat_out();
     Load {
-        topics: topics.collect(),
+        topics,
         values: plan.words.values.clone(),
         keys: plan.words.keys.clone(),
         headers: plan.words.headers,

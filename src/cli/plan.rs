@@ -2,6 +2,7 @@
 
 use crate::base::clock::Nanos;
 use crate::cli::connect::control_options;
+use crate::cli::topic_life::TopicRules;
 use crate::client::profile::Profile;
 use crate::client::properties::Outcome as Properties;
 use crate::client::settings::Settings;
@@ -24,6 +25,10 @@ pub struct Plan {
     pub properties: Properties,
     /// Versions that are not to be agreed.
     pub pins: Pins,
+    /// What may be done with topics of a cluster; none leaves them alone.
+    pub topic_rules: Option<TopicRules>,
+    /// Partitions of a topic that the embedded broker makes.
+    pub embedded_partitions: u32,
     /// Whether asking for a topic may make it, where the broker allows that.
     pub auto_create: bool,
     /// The load in the words of a result.
@@ -65,6 +70,9 @@ impl Plan {
         options
     }
 }
+
+/// Partitions of the embedded broker's topics, unless somebody asks for others.
+pub const EMBEDDED_PARTITIONS: u32 = 6;
 
 /// The tick asked for; shorter when batches linger for less than two of them.
 pub fn tick(asked: Nanos, linger: Nanos) -> Nanos {

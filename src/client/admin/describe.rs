@@ -143,10 +143,11 @@ impl Admin<'_> {
         request.topics = vec![asked];
         request.response_partition_limit = page;
         loop {
-            let answer = match self.control.call(Node::Any, request.clone()) {
+            let answer = self.control.call(Node::Any, request.clone());
+            let answer = match answer.map_err(AdminError::from) {
                 Ok(answer) => answer,
-                Err(error) if is_unsupported(&error) => return Ok(()),
-                Err(error) => return Err(error.into()),
+                Err(error) if error.is_unsupported() => return Ok(()),
+                Err(error) => return Err(error),
             };
             take_elr(&answer, topic);
             let Some(next) = answer.next_cursor else {
@@ -158,18 +159,6 @@ impl Admin<'_> {
             request.cursor = Some(cursor);
         }
     }
-}
-
-fn is_unsupported(error: &crate::cluster::control::CallError) -> bool {
-    use crate::cluster::control::CallError;
-    use crate::net::control_stream::AskError;
-    matches!(
-        error,
-        CallError::Ask {
-            error: AskError::Version(_),
-            ..
-        }
-    )
 }
 
 fn take_elr(answer: &DescribeTopicPartitionsResponse, topic: &mut TopicShape) {

@@ -11,6 +11,7 @@ use kafka_protocol::protocol::StrBytes;
 use thiserror::Error;
 
 use crate::cluster::control::{CallError, ControlPlane};
+use crate::net::control_stream::AskError;
 use crate::wire::broker_error::BrokerError;
 
 /// Asks an administrator's requests of a cluster that was bootstrapped.
@@ -48,6 +49,17 @@ impl<'a> Admin<'a> {
 }
 
 impl AdminError {
+    /// Whether no version of the request is spoken on both sides.
+    pub fn is_unsupported(&self) -> bool {
+        matches!(
+            self,
+            Self::Call(CallError::Ask {
+                error: AskError::Version(_),
+                ..
+            })
+        )
+    }
+
     /// The broker's error, if it answered with one.
     pub fn broker_error(&self) -> Option<BrokerError> {
         match self {

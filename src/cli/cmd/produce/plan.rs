@@ -9,8 +9,10 @@ use crate::base::rate::{self, Rate};
 use crate::base::span;
 use crate::cli::Failure;
 use crate::cli::args::Produce;
+use crate::cli::cmd::topic::configs;
 use crate::cli::connect::Target;
-use crate::cli::plan::{self, Plan, Words};
+use crate::cli::plan::{self, EMBEDDED_PARTITIONS, Plan, Words};
+use crate::cli::topic_life::{Making, TopicRules};
 use crate::client::partition::Partitioner;
 use crate::client::profile::Profile;
 use crate::client::settings::Settings;
@@ -36,15 +38,12 @@ pub fn plan(args: &Produce) -> Result<Plan, Failure> {
         pins,
     } = Target::of(&args.cluster, profile)?;
     properties.settings.producer.connections = args.connections;
-    if !args.partitions.is_empty() {
-        properties.settings.producer.partitioner = Partitioner::Fixed(args.partitions.clone());
+    if !args.chosen_partitions.is_empty() {
+        let chosen = args.chosen_partitions.clone();
+        properties.settings.producer.partitioner = Partitioner::Fixed(chosen);
     }
     let workload = workload(args, &properties.settings, bootstrap.as_deref())?;
-    if bootstrap.is_some() && !args.existing_topic {
-        return Err(Failure::Usage(
-            "writing to a topic that kdyno did not make asks for --existing-topic".into(),
-        ));
-    }
+    let planned_bytes = planned_bytes(&workload);
     Ok(Plan {
         words: words(args, &workload),
         workload,
@@ -52,6 +51,8 @@ pub fn plan(args: &Produce) -> Result<Plan, Failure> {
         profile,
         properties,
         pins,
+        topic_rules: Some(topic_rules(args, planned_bytes)?),
+        embedded_partitions: args.partitions.unwrap_or(EMBEDDED_PARTITIONS),
         auto_create: false,
     })
 }
@@ -158,10 +159,54 @@ fn topics(args: &Produce, embedded: bool) -> Result<Vec<String>, Failure> {
     if args.topics.is_empty() && !embedded {
         return Err(Failure::Usage("--topic is needed with a cluster".into()));
     }
-    if args.topics.is_empty() {
-        return Ok(vec![EMBEDDED_TOPIC.to_owned()]);
+    let mut names = args.topics.clone();
+    if names.is_empty() {
+        names.push(EMBEDDED_TOPIC.to_owned());
     }
-    Ok(args.topics.clone())
+    let Some(count) = args.topic_count else {
+        return Ok(names);
+    };
+    let [name] = names.as_slice() else {
+        return Err(Failure::Usage(
+            "--topics puts numbers behind one name: give --topic once".into(),
+        ));
+    };
+    Ok((0..count)
+        .map(|number| format!("{name}-{number}"))
+        .collect())
+}
+
+fn topic_rules(args: &Produce, planned_bytes: Option<u64>) -> Result<TopicRules, Failure> {
+    let configs = configs(&args.topic_configs)?;
+    Ok(TopicRules {
+        making: args.partitions.map(|partitions| Making {
+            partitions,
+            replication_factor: args.replication_factor,
+            configs,
+        }),
+        existing: args.existing_topic,
+        keep: args.keep_topics,
+        yes: args.yes,
+        planned_bytes,
+    })
+}
+
+/// Bytes of values that will be written, where count, or rate and time, tell.
+fn planned_bytes(workload: &Workload) -> Option<u64> {
+    let phases = &workload.phases;
+    let seconds = |span: Nanos| span as f64 / SECOND as f64;
+    let of_span = |span: Nanos| Some(workload.arrival.records_per_s()? * seconds(span));
+    let measured = match (phases.measure.records, phases.measure.span) {
+        (Some(records), _) => Some(records as f64),
+        (None, Some(span)) => of_span(span),
+        (None, None) => None,
+    }?;
+    let warmup = match phases.warmup {
+        Warmup::Records(records) => records as f64,
+        Warmup::For(0) => 0.0,
+        Warmup::For(span) => of_span(span)?,
+    };
+    Some(((measured + warmup) * workload.values.value_bytes_mean()) as u64)
 }
 
 fn phases(args: &Produce, delivery_timeout: Nanos) -> Result<Phases, Failure> {

@@ -16,7 +16,7 @@ use crate::base::rate::Rate;
 use crate::cli::Failure;
 use crate::cli::drive::drive;
 use crate::cli::outcome::outcome;
-use crate::cli::plan::{Plan, Words, tick};
+use crate::cli::plan::{EMBEDDED_PARTITIONS, Plan, Words, tick};
 use crate::cli::properties::from_file;
 use crate::client::profile::Profile;
 use crate::client::properties::read;
@@ -162,6 +162,8 @@ fn plan(perf: &PerfArgs) -> Result<Plan, Refusal> {
         profile,
         properties,
         pins: Pins::default(),
+        topic_rules: None,
+        embedded_partitions: EMBEDDED_PARTITIONS,
         auto_create: true,
         words: words(perf),
     })
