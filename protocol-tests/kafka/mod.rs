@@ -1,6 +1,7 @@
 //! Real Apache Kafka, provisioned by the tests themselves: the last word on every byte.
 
 mod cluster;
+mod faults;
 mod jars;
 mod perf_tool;
 mod produce;
