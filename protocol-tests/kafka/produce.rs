@@ -1,5 +1,7 @@
 //! `kdyno produce` against real Apache Kafka, checked by Kafka's own tools.
 
+use std::collections::BTreeMap;
+
 use super::{CURRENT, OLDEST, shared};
 use crate::produce::result;
 
@@ -52,34 +54,66 @@ fn what_is_written_is_what_kafkas_own_consumer_reads() {
     }
 }
 
+/// Acknowledgements and idempotence in all ways that go together.
+const PROMISES: [(&str, &[&str]); 5] = [
+    ("all-idempotent", &["-X", "acks=all"]),
+    (
+        "all-plain",
+        &["-X", "acks=all", "-X", "enable.idempotence=false"],
+    ),
+    ("leader", &["-X", "acks=1"]),
+    ("nobody", &["-X", "acks=0"]),
+    (
+        "one-at-a-time",
+        &["-X", "max.in.flight.requests.per.connection=1"],
+    ),
+];
+
 #[test]
-fn acks_and_idempotence_in_all_combinations_arrive_once() {
-    let Some(kafka) = shared(CURRENT) else { return };
-    let bootstrap = kafka.bootstrap();
-    for (name, properties) in [
-        ("all-idempotent", &["-X", "acks=all"][..]),
-        (
-            "all-plain",
-            &["-X", "acks=all", "-X", "enable.idempotence=false"],
-        ),
-        ("leader", &["-X", "acks=1"]),
-        ("nobody", &["-X", "acks=0"]),
-        (
-            "one-at-a-time",
-            &["-X", "max.in.flight.requests.per.connection=1"],
-        ),
-    ] {
-        let topic = format!("acks-{name}");
-        kafka.create_topic(&topic, 3, &[]);
-        let result = write(&bootstrap, &topic, properties);
-        let count = match name {
-            "nobody" => &result["records"]["written"],
-            _ => &result["records"]["acked"],
-        };
-        assert_eq!(count, RECORDS, "{name}");
+fn acks_codecs_and_idempotence_in_all_combinations_arrive_once_and_whole() {
+    const EACH: usize = 500;
+    for version in [CURRENT, OLDEST] {
+        let Some(kafka) = shared(version) else { return };
+        let mut topics = Vec::new();
+        for (promise, properties) in PROMISES {
+            for codec in ["none", "gzip", "snappy", "lz4", "zstd"] {
+                let topic = format!("promise-{promise}-{codec}");
+                let codec = format!("compression.type={codec}");
+                let load = [
+                    "-n", "500", "--key", "sequence", "--seed", "7", "-X", &codec,
+                ];
+                let topic_life = ["--partitions", "1", "--keep-topics"];
+                let output = run(
+                    &kafka,
+                    &topic,
+                    &[&load[..], &topic_life, properties].concat(),
+                );
+                let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert_eq!(output.status.code(), Some(0), "{version} {topic}: {errors}");
+                topics.push(topic);
+            }
+        }
         // With acks=0 the broker may still be at it when the client has ended.
-        let arrived = (0..50).any(|_| end_offset_sum(&kafka, &topic) == RECORDS as i64);
-        assert!(arrived, "{name}: {:?}", kafka.end_offsets(&topic));
+        let whole = |sums: &BTreeMap<String, i64>| sums.values().all(|sum| *sum == EACH as i64);
+        let sums = (0..5).map(|_| kafka.end_offset_sums("promise-"));
+        let sums = sums.reduce(|last, next| if whole(&last) { last } else { next });
+        let sums = sums.unwrap_or_default();
+        assert_eq!(sums.len(), topics.len(), "{version}");
+        assert!(whole(&sums), "{version}: {sums:?}");
+        // Each key is in each topic once, with a value of the length asked for.
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for line in kafka.read_matching("promise-.*", EACH * topics.len()) {
+            let record = line.splitn(5, '|').nth(4).expect("key and value");
+            let (key, value) = record.split_once('|').expect("key and value");
+            assert_eq!(value.len(), 100, "{version}: {line}");
+            *seen.entry(key.to_owned()).or_default() += 1;
+        }
+        assert_eq!(seen.len(), EACH, "{version}");
+        let once_a_topic = seen.values().all(|times| *times == topics.len());
+        assert!(once_a_topic, "{version}: {seen:?}");
+        let log = kafka.dump_log(0, "promise-all-idempotent-zstd", 0);
+        let valid = log.contains("isvalid: true") && !log.contains("isvalid: false");
+        assert!(valid, "{version}: {log}");
     }
 }
 

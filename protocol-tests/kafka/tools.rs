@@ -1,5 +1,6 @@
 //! Apache Kafka's own command-line tools, run against a cluster.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
@@ -61,6 +62,15 @@ impl Cluster {
     /// Every record of `topic` as Kafka's own console consumer prints it, one line each:
     /// `CreateTime:<ms>|Partition:<p>|Offset:<o>|<headers>|<key>|<value>`.
     pub fn read_all(&self, topic: &str, count: usize) -> Vec<String> {
+        self.read("--topic", topic, count)
+    }
+
+    /// Every record of all topics that the regular expression `topics` names, as [`Self::read_all`].
+    pub fn read_matching(&self, topics: &str, count: usize) -> Vec<String> {
+        self.read("--include", topics, count)
+    }
+
+    fn read(&self, by: &str, topics: &str, count: usize) -> Vec<String> {
         let mut config = tempfile::NamedTempFile::new_in(self.folder()).expect("a writable folder");
         writeln!(config, "check.crcs=true\nisolation.level=read_committed").expect("room on disk");
         let text = self.tool(
@@ -68,8 +78,8 @@ impl Cluster {
             &[
                 "--bootstrap-server",
                 &self.bootstrap(),
-                "--topic",
-                topic,
+                by,
+                topics,
                 "--from-beginning",
                 "--max-messages",
                 &count.to_string(),
@@ -114,15 +124,36 @@ impl Cluster {
             .collect()
     }
 
+    /// Records of every topic whose name begins with `prefix`, by Kafka's own tool.
+    pub fn end_offset_sums(&self, prefix: &str) -> BTreeMap<String, i64> {
+        let text = self.tool(
+            "org.apache.kafka.tools.GetOffsetShell",
+            &["--bootstrap-server", &self.bootstrap()],
+        );
+        let mut sums = BTreeMap::new();
+        for line in text.lines().filter(|line| line.starts_with(prefix)) {
+            let mut words = line.rsplitn(3, ':');
+            let offset: Option<i64> = words.next().and_then(|word| word.parse().ok());
+            let topic = words.nth(1);
+            if let (Some(offset), Some(topic)) = (offset, topic) {
+                *sums.entry(topic.to_owned()).or_default() += offset;
+            }
+        }
+        sums
+    }
+
     /// What `kafka-dump-log --deep-iteration` says of the log of one partition on node `node` (from 0).
     pub fn dump_log(&self, node: usize, topic: &str, partition: i32) -> String {
         let file = self
             .log_folder(node)
             .join(format!("{topic}-{partition}"))
             .join("00000000000000000000.log");
-        self.tool(
-            "org.apache.kafka.tools.DumpLogSegments",
-            &["--deep-iteration", "--files", &file.to_string_lossy()],
-        )
+        let args = ["--deep-iteration", "--files", &file.to_string_lossy()];
+        // The tool moved to Java, and to another package, with 4.3.
+        let moved = self.tool_output("org.apache.kafka.tools.DumpLogSegments", &args);
+        if moved.status.success() {
+            return String::from_utf8_lossy(&moved.stdout).into_owned();
+        }
+        self.tool("kafka.tools.DumpLogSegments", &args)
     }
 }
