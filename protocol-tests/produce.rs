@@ -259,6 +259,22 @@ fn a_broker_that_stands_still_shows_in_every_record_that_was_due_meanwhile() {
 }
 
 #[test]
+fn a_run_that_ends_while_it_waits_for_room_accounts_for_the_record_that_waited() {
+    let full = [
+        "-X",
+        "buffer.memory=65536",
+        "-d",
+        "300ms",
+        "--warmup",
+        "200ms",
+    ];
+    for threads in ["1", "2"] {
+        let result = result_of(&[&full[..], &["--threads", threads]].concat(), &[0, 6]);
+        assert_eq!(result["records"]["unsent"], 0, "{}", result["records"]);
+    }
+}
+
+#[test]
 fn a_signal_keeps_what_was_measured() {
     let load = Command::new(env!("CARGO_BIN_EXE_kdyno"))
         .args(["produce", "-r", "1000", "-d", "60s", "--json"])

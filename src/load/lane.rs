@@ -55,8 +55,15 @@ pub struct Lane {
     pub wall_offset_ms: i64,
     /// Whether keys decide over partitions.
     pub keyed: bool,
-    /// The record offered and not taken yet has been counted.
-    counted: bool,
+    /// What was offered, and counted, and found no room yet.
+    pending: Option<Pending>,
+}
+
+/// A record that keeps the due time and the phase it was offered with, however long it waits.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    due: Nanos,
+    phase: Phase,
 }
 
 impl Lane {
@@ -85,7 +92,7 @@ impl Lane {
             blocks: Blocks::default(),
             wall_offset_ms,
             keyed,
-            counted: false,
+            pending: None,
         }
     }
 
@@ -94,17 +101,11 @@ impl Lane {
         let mut records = 0;
         let mut bytes = 0;
         while records < CHUNK_RECORDS && bytes < CHUNK_BYTES {
-            let due = self.schedule.next_due().unwrap_or(now);
-            if due > now {
-                return match self.phases.of(due) {
-                    Some(_) => Offered::Until(due),
-                    None => Offered::End,
-                };
-            }
-            let Some(phase) = self.phases.of(due) else {
-                return Offered::End;
+            let record = match self.next(now, recorder) {
+                Ok(record) => record,
+                Err(nothing) => return nothing,
             };
-            match self.offer_one(now, due, phase, recorder) {
+            match self.offer_one(now, record, recorder) {
                 Ok(taken) => {
                     records += 1;
                     bytes += taken;
@@ -115,31 +116,37 @@ impl Lane {
         Offered::More
     }
 
+    /// What is to be offered at `now`, counted as due and offered once; or why nothing is.
+    #[inline]
+    fn next(&mut self, now: Nanos, recorder: &mut Recorder) -> Result<Pending, Offered> {
+        if let Some(pending) = self.pending {
+            return Ok(pending);
+        }
+        let due = self.schedule.next_due().unwrap_or(now);
+        let phase = self.phases.of(due).ok_or(Offered::End)?;
+        if due > now {
+            return Err(Offered::Until(due));
+        }
+        recorder.due(phase, 1);
+        recorder.offered(now, phase, 1);
+        Ok(Pending { due, phase })
+    }
+
     /// Offers one record; gives its payload bytes, or until when the lane is blocked.
     #[inline]
     fn offer_one(
         &mut self,
         now: Nanos,
-        due: Nanos,
-        phase: Phase,
+        record: Pending,
         recorder: &mut Recorder,
     ) -> Result<usize, Nanos> {
+        let Pending { due, phase } = record;
         let step = self.schedule.step_fp();
-        let flat_out = self.schedule.next_due().is_none();
-        if !self.counted {
-            recorder.due(phase, 1);
-            recorder.offered(now, phase, 1);
-            self.counted = true;
-        }
         // The record that met the block was offered when the block began.
         let first = self.blocks.blocked_since();
         if first.is_some() {
             self.blocks.unblock(now);
         }
-        let due = match (flat_out, first) {
-            (true, Some(since)) => since,
-            _ => due,
-        };
         self.blocks.forget_before(due);
         let (mut pass, _) = self.blocks.pass(phase, now);
         if let Some(since) = first {
@@ -177,12 +184,13 @@ impl Lane {
                         Some(_) => self.blocks.reopen(),
                         None => self.blocks.block(now),
                     }
+                    self.pending = Some(record);
                     return Err(until);
                 }
                 self.end_one(due, &pass, BUFFER_EXHAUSTED, now, recorder);
             }
         }
-        self.counted = false;
+        self.pending = None;
         self.phases.take(phase, due);
         self.schedule.advance(payload);
         Ok(payload)
@@ -203,25 +211,18 @@ impl Lane {
 
     /// Ends what is due by `now` and was not taken: the run is over.
     pub fn leave(&mut self, now: Nanos, name: &'static str, recorder: &mut Recorder) {
-        let flat_out = self.schedule.next_due().is_none();
         let (mut offered, mut never) = (Stamps::default(), Stamps::default());
-        if self.counted
-            && let Some(phase) = self.phases.of(self.schedule.next_due().unwrap_or(now))
-        {
-            let since = self.blocks.blocked_since().unwrap_or(now);
-            let due = self.schedule.next_due().unwrap_or(since);
+        if let Some(Pending { due, phase }) = self.pending.take() {
             let pass = Pass {
-                offered: since,
+                offered: self.blocks.blocked_since().unwrap_or(now),
                 ..self.blocks.pass(phase, now).0
             };
             offered.push_even(due, 0, &pass);
             recorder.ended(Ending::Unsent, name, &offered, now);
-            self.counted = false;
             self.phases.take(phase, due);
             self.schedule.advance(0);
         }
-        while !flat_out
-            && let Some(due) = self.schedule.next_due().filter(|due| *due <= now)
+        while let Some(due) = self.schedule.next_due().filter(|due| *due <= now)
             && let Some(phase) = self.phases.of(due)
         {
             recorder.due(phase, 1);
