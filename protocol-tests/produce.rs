@@ -259,6 +259,41 @@ fn a_broker_that_stands_still_shows_in_every_record_that_was_due_meanwhile() {
 }
 
 #[test]
+fn prepared_batches_make_up_the_count_or_the_rate_that_was_asked() {
+    for more in [
+        &[][..],
+        &[
+            "--warmup-records",
+            "777",
+            "--clients",
+            "3",
+            "--threads",
+            "2",
+        ],
+        &["-X", "compression.type=zstd", "-s", "uniform:1..2000"],
+        &["-t", "a", "-t", "b", "--partition", "0,2"],
+        &["-s", "40000", "--null-values", "0.5"],
+        &["-X", "buffer.memory=20000"],
+    ] {
+        let stamped = ["--mode", "stamped", "-n", "20001", "--seed", "1"];
+        let result = result(&[&stamped, more].concat());
+        assert_eq!(result["records"]["acked"], 20_001, "{more:?}");
+        assert_eq!(result["load"]["mode"], "stamped");
+        assert!(result["load"]["prepared_batches"].as_u64() > Some(1));
+    }
+    for rate in [
+        &["-r", "50000"][..],
+        &["-r", "5MB/s", "--arrival", "poisson"],
+    ] {
+        let stamped = ["--mode", "stamped", "-d", "1s", "--clients", "2"];
+        let result = result_of(&[&stamped, rate].concat(), &[0, 6]);
+        let due = result["records"]["due"].as_u64().expect("a count");
+        assert!((44_000..57_000).contains(&due), "{rate:?}: {due}");
+        assert_eq!(result["records"]["acked"], due);
+    }
+}
+
+#[test]
 fn a_run_that_ends_while_it_waits_for_room_accounts_for_the_record_that_waited() {
     let full = [
         "-X",

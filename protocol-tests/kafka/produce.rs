@@ -118,6 +118,60 @@ fn acks_codecs_and_idempotence_in_all_combinations_arrive_once_and_whole() {
 }
 
 #[test]
+fn prepared_batches_are_whole_numbered_and_dated_to_kafkas_own_tools() {
+    for version in [CURRENT, OLDEST] {
+        let Some(kafka) = shared(version) else { return };
+        let codecs = ["none", "gzip", "snappy", "lz4", "zstd"];
+        for codec in codecs {
+            let topic = format!("stamped-{codec}");
+            let codec = format!("compression.type={codec}");
+            let stamped = ["--mode", "stamped", "-n", "2900", "--warmup-records", "100"];
+            let keyed = ["--key", "sequence", "-X", "partitioner.ignore.keys=true"];
+            let made = ["--partitions", "1", "--keep-topics", "-X", &codec];
+            let output = run(&kafka, &topic, &[&stamped[..], &keyed, &made].concat());
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(0), "{version} {topic}: {errors}");
+            let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            assert_eq!(result["records"]["acked"], 2900, "{version} {topic}");
+            assert_eq!(result["records"]["warmup"]["acked"], 100);
+        }
+        let lines = kafka.read_matching("stamped-.*", RECORDS * codecs.len());
+        assert_eq!(lines.len(), RECORDS * codecs.len(), "{version}");
+        let now = std::time::SystemTime::now();
+        let now = now
+            .duration_since(std::time::UNIX_EPOCH)
+            .expect("past 1970");
+        for line in lines {
+            let (_, value) = line.rsplit_once('|').expect("key and value");
+            assert_eq!(value.len(), 100, "{version}: {line}");
+            let time = line
+                .strip_prefix("CreateTime:")
+                .and_then(|rest| rest.split('|').next());
+            let time: u128 = time.expect("a time").parse().expect("a number");
+            let age = now.as_millis().saturating_sub(time);
+            assert!(age < 300_000, "{version}: {line}");
+        }
+        let log = kafka.dump_log(0, "stamped-lz4", 0);
+        let valid = log.contains("isvalid: true") && !log.contains("isvalid: false");
+        assert!(
+            valid && log.contains("baseSequence: 0 "),
+            "{version}: {log}"
+        );
+    }
+}
+
+#[test]
+fn prepared_batches_too_large_for_their_topic_are_refused_before_the_start() {
+    let Some(kafka) = shared(CURRENT) else { return };
+    kafka.create_topic("low", 1, &["max.message.bytes=5000"]);
+    let output = run(&kafka, "low", &["--mode", "stamped", "-n", "1000"]);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("max.message.bytes"), "{errors}");
+    assert_eq!(end_offset_sum(&kafka, "low"), 0);
+}
+
+#[test]
 fn a_batch_too_large_for_its_topic_is_split_and_arrives() {
     let Some(kafka) = shared(CURRENT) else { return };
     kafka.create_topic("narrow", 1, &["max.message.bytes=20000"]);

@@ -230,6 +230,7 @@ pub fn outcome_of(recording: Recording, arrivals: Arrivals) -> Outcome {
             records_asked: None,
             duration_asked_ns: None,
             compressibility_asked: None,
+            prepared_batches: None,
         },
         client: client(),
         environment: Environment {

@@ -116,6 +116,10 @@ pub struct Produce {
     /// How due times are spread at a rate: constant or poisson
     #[arg(long, value_name = "PROCESS", default_value = "constant")]
     pub arrival: String,
+    /// Whether batches are made record by record as clients make them, or prepared before the start
+    /// and only dated and numbered anew for each send: the most that this machine can push
+    #[arg(long, value_enum, default_value_t = Mode::Assembled)]
+    pub mode: Mode,
     /// Value bytes: 1KiB, uniform:100..2000 or lognormal:1KiB,0.5
     #[arg(short = 's', long, value_name = "SIZE", default_value = "100")]
     pub record_size: String,
@@ -179,6 +183,15 @@ pub struct Produce {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// How batches come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Mode {
+    /// Record by record
+    Assembled,
+    /// Prepared, and sent again and again
+    Stamped,
 }
 
 #[derive(Debug, clap::Args)]

@@ -107,6 +107,10 @@ fn load(plan: &Plan, topics: Vec<Topic>) -> Load {
     Load {
         topics,
         values: plan.words.values.clone(),
+        prepared_batches: workload
+            .stock
+            .as_ref()
+            .map(|stock| stock.templates().len() as u32),
         keys: plan.words.keys.clone(),
         headers: plan.words.headers,
         arrivals: match flat_out {

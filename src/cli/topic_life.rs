@@ -23,6 +23,8 @@ pub struct TopicRules {
     pub yes: bool,
     /// Bytes of keys, values and headers that will be written, where that is known.
     pub planned_bytes: Option<u64>,
+    /// The largest of the batches that can't be taken apart, where there are any.
+    pub whole_batch_bytes: Option<usize>,
 }
 
 /// How topics are made.
@@ -78,18 +80,35 @@ impl<'a> Topics<'a> {
         }
         topics.check_room(control, names, rules, tell)?;
         for name in names {
-            let settings = match topics.admin.topic_settings(name) {
-                Ok(settings) => settings,
-                // A sink, or a broker that keeps its settings to itself, can be written to all the same.
-                Err(_) => continue,
-            };
-            let mut settings = settings.into_iter();
-            let least = settings.find(|setting| setting.name == "min.insync.replicas");
-            if let Some(least) = least.and_then(|setting| setting.value?.parse().ok()) {
-                topics.min_insync.insert(name.clone(), least);
-            }
+            topics.check_settings(name, rules)?;
         }
         Ok(topics)
+    }
+
+    /// Reads what matters of a topic's settings.
+    fn check_settings(&mut self, name: &str, rules: &TopicRules) -> Result<(), Failure> {
+        // A sink, or a broker that keeps its settings to itself, can be written to all the same.
+        let settings = self.admin.topic_settings(name).unwrap_or_default();
+        for setting in settings {
+            let number = setting.value.and_then(|value| value.parse::<u32>().ok());
+            match (setting.name.as_str(), number) {
+                ("min.insync.replicas", Some(least)) => {
+                    self.min_insync.insert(name.to_owned(), least);
+                }
+                ("max.message.bytes", Some(most)) => {
+                    let bytes = rules.whole_batch_bytes.unwrap_or(0);
+                    if bytes > most as usize {
+                        return Err(Failure::Usage(format!(
+                            "topic {name} takes batches of {most} bytes at most \
+                             (max.message.bytes), and a prepared one has {bytes}: \
+                             a smaller batch.size is needed"
+                        )));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// The topics that were made.

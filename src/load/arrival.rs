@@ -293,6 +293,23 @@ impl Schedule {
         self.due = self.due.saturating_add(gap);
     }
 
+    /// Takes the next `records`, of `bytes` together, off the schedule at once.
+    pub fn advance_together(&mut self, records: u32, bytes: usize) {
+        match &mut self.pace {
+            Pace::FlatOut => self.taken += u64::from(records),
+            Pace::Even(steps) => {
+                self.due = self.due.saturating_add(steps.step_by(records));
+                self.taken += u64::from(records);
+            }
+            _ => {
+                let each = bytes / records.max(1) as usize;
+                let first = bytes - each * records.saturating_sub(1) as usize;
+                self.advance(first);
+                (1..records).for_each(|_| self.advance(each));
+            }
+        }
+    }
+
     /// Takes off and gives the due times up to `now`, of records of `bytes` each as the rate counts
     /// them (at least 1). Ends at once when flat out.
     pub fn due_until(&mut self, now: Nanos, bytes: usize) -> impl Iterator<Item = Nanos> + '_ {
@@ -361,6 +378,13 @@ impl Steps {
         let carry = self.rest >= self.parts;
         self.rest -= if carry { self.parts } else { 0 };
         self.whole.saturating_add(u64::from(carry))
+    }
+
+    fn step_by(&mut self, count: u32) -> Nanos {
+        let parts = u128::from(self.part) * u128::from(count) + u128::from(self.rest);
+        self.rest = (parts % u128::from(self.parts)) as u64;
+        let whole = u128::from(self.whole) * u128::from(count) + parts / u128::from(self.parts);
+        u64::try_from(whole).unwrap_or(u64::MAX)
     }
 }
 

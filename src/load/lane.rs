@@ -1,15 +1,19 @@
 //! One virtual client: what it still has to offer, and its producer.
 
+use std::sync::Arc;
+
 use super::arrival::Schedule;
 use super::blocks::Blocks;
 use super::phase::LanePhases;
 use super::source::Source;
+use super::stock::Stock;
 use crate::base::clock::{MILLISECOND, Nanos};
 use crate::client::partition::{Choice, Partitioner};
 use crate::client::produce::{Append, Producer, Refused, TopicIndex};
 use crate::measure::recorder::Recorder;
 use crate::measure::recording::Ending;
 use crate::measure::stamps::{Pass, Phase, Stamps};
+use crate::records::stamp::Template;
 
 /// Records offered between two readings of the clock.
 const CHUNK_RECORDS: u32 = 256;
@@ -36,17 +40,33 @@ pub enum Offered {
     End,
 }
 
+/// What a lane sends.
+#[derive(Debug)]
+pub enum Content {
+    /// Records, each put into a batch by the producer.
+    Assembled(Source),
+    /// Prepared batches. The records of one are due with its first, and offered together.
+    Stamped {
+        /// The batches.
+        stock: Arc<Stock>,
+        /// The one offered and not taken yet.
+        next: Option<Arc<Template>>,
+        /// Batches taken.
+        taken: usize,
+    },
+}
+
 /// What a lane is made of.
 #[derive(Debug)]
 pub struct Lane {
     /// Its producer.
     pub producer: Producer<Stamps>,
-    /// The topics it sends to, record by record in turn.
+    /// The topics it sends to in turn: record by record, or prepared batch by batch.
     pub topics: Vec<TopicIndex>,
     /// When its records are due.
     pub schedule: Schedule,
     /// What they hold.
-    pub source: Source,
+    pub content: Content,
     /// Which of them count.
     pub phases: LanePhases,
     /// When it could not append.
@@ -59,11 +79,13 @@ pub struct Lane {
     pending: Option<Pending>,
 }
 
-/// A record that keeps the due time and the phase it was offered with, however long it waits.
+/// A record, or the records of a prepared batch, that keep the due time and the phase they were
+/// offered with, however long they wait.
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     due: Nanos,
     phase: Phase,
+    records: u32,
 }
 
 impl Lane {
@@ -72,7 +94,7 @@ impl Lane {
         producer: Producer<Stamps>,
         topics: Vec<TopicIndex>,
         schedule: Schedule,
-        source: Source,
+        content: Content,
         phases: LanePhases,
         wall_offset_ms: i64,
     ) -> Self {
@@ -87,7 +109,7 @@ impl Lane {
             producer,
             topics,
             schedule,
-            source,
+            content,
             phases,
             blocks: Blocks::default(),
             wall_offset_ms,
@@ -101,13 +123,13 @@ impl Lane {
         let mut records = 0;
         let mut bytes = 0;
         while records < CHUNK_RECORDS && bytes < CHUNK_BYTES {
-            let record = match self.next(now, recorder) {
-                Ok(record) => record,
+            let next = match self.next(now, recorder) {
+                Ok(next) => next,
                 Err(nothing) => return nothing,
             };
-            match self.offer_one(now, record, recorder) {
+            match self.offer_next(now, next, recorder) {
                 Ok(taken) => {
-                    records += 1;
+                    records += next.records;
                     bytes += taken;
                 }
                 Err(until) => return Offered::Blocked(until),
@@ -127,22 +149,30 @@ impl Lane {
         if due > now {
             return Err(Offered::Until(due));
         }
-        recorder.due(phase, 1);
-        recorder.offered(now, phase, 1);
-        Ok(Pending { due, phase })
+        let records = self.content.next_records(self.phases.left(phase));
+        recorder.due(phase, records.into());
+        recorder.offered(now, phase, records.into());
+        Ok(Pending {
+            due,
+            phase,
+            records,
+        })
     }
 
-    /// Offers one record; gives its payload bytes, or until when the lane is blocked.
+    /// Offers `next`; gives its payload bytes, or until when the lane is blocked.
     #[inline]
-    fn offer_one(
+    fn offer_next(
         &mut self,
         now: Nanos,
-        record: Pending,
+        next: Pending,
         recorder: &mut Recorder,
     ) -> Result<usize, Nanos> {
-        let Pending { due, phase } = record;
-        let step = self.schedule.step_fp();
-        // The record that met the block was offered when the block began.
+        let Pending {
+            due,
+            phase,
+            records,
+        } = next;
+        // What met the block was offered when the block began.
         let first = self.blocks.blocked_since();
         if first.is_some() {
             self.blocks.unblock(now);
@@ -152,28 +182,14 @@ impl Lane {
         if let Some(since) = first {
             pass.offered = since;
         }
-        let index = self.schedule.taken();
-        let drawn = self.source.record(index);
-        let payload = drawn.payload_bytes();
-        let append = Append {
-            key: drawn.key.map(|key| key.bytes),
-            value: drawn.value,
-            headers: drawn.headers,
-            timestamp_ms: (now / MILLISECOND) as i64 + self.wall_offset_ms,
-            choice: match drawn.key {
-                Some(key) if self.keyed => Choice::Keyed(key.hash),
-                _ => Choice::Free,
-            },
-        };
-        let topic = self.topics[index as usize % self.topics.len()];
-        let stamp = |stamps: &mut Stamps| push(stamps, due, step, &pass);
-        match self.producer.append(now, topic, &append, stamp) {
+        let (payload, appended) = self.append(now, due, &pass);
+        match appended {
             Ok(_) => {}
             Err(Refused::TooLarge { .. }) => {
-                self.end_one(due, &pass, RECORD_TOO_LARGE, now, recorder);
+                end(next, &pass, RECORD_TOO_LARGE, now, recorder);
             }
             Err(Refused::NoPartition(_)) => {
-                self.end_one(due, &pass, NO_SUCH_PARTITION, now, recorder);
+                end(next, &pass, NO_SUCH_PARTITION, now, recorder);
             }
             Err(Refused::BufferFull | Refused::NoMetadata) => {
                 let since = first.unwrap_or(now);
@@ -184,43 +200,81 @@ impl Lane {
                         Some(_) => self.blocks.reopen(),
                         None => self.blocks.block(now),
                     }
-                    self.pending = Some(record);
+                    self.pending = Some(next);
                     return Err(until);
                 }
-                self.end_one(due, &pass, BUFFER_EXHAUSTED, now, recorder);
+                end(next, &pass, BUFFER_EXHAUSTED, now, recorder);
             }
         }
         self.pending = None;
-        self.phases.take(phase, due);
-        self.schedule.advance(payload);
+        self.phases.take_together(phase, due, records.into());
+        match &mut self.content {
+            Content::Assembled(_) => self.schedule.advance(payload),
+            Content::Stamped { next, taken, .. } => {
+                *next = None;
+                *taken += 1;
+                self.schedule.advance_together(records, payload);
+            }
+        }
         Ok(payload)
     }
 
-    fn end_one(
-        &mut self,
-        due: Nanos,
-        pass: &Pass,
-        name: &'static str,
-        now: Nanos,
-        recorder: &mut Recorder,
-    ) {
-        let mut stamps = Stamps::default();
-        stamps.push_even(due, 0, pass);
-        recorder.ended(Ending::Failed, name, &stamps, now);
+    /// Appends the next record or prepared batch; gives its payload bytes, and how that went.
+    #[inline]
+    fn append(&mut self, now: Nanos, due: Nanos, pass: &Pass) -> (usize, Result<u32, Refused>) {
+        let timestamp_ms = (now / MILLISECOND) as i64 + self.wall_offset_ms;
+        match &mut self.content {
+            Content::Assembled(source) => {
+                let step = self.schedule.step_fp();
+                let index = self.schedule.taken();
+                let drawn = source.record(index);
+                let append = Append {
+                    key: drawn.key.map(|key| key.bytes),
+                    value: drawn.value,
+                    headers: drawn.headers,
+                    timestamp_ms,
+                    choice: match drawn.key {
+                        Some(key) if self.keyed => Choice::Keyed(key.hash),
+                        _ => Choice::Free,
+                    },
+                };
+                let topic = self.topics[index as usize % self.topics.len()];
+                let stamp = |stamps: &mut Stamps| push(stamps, due, step, pass);
+                let appended = self.producer.append(now, topic, &append, stamp);
+                (drawn.payload_bytes(), appended)
+            }
+            Content::Stamped { next, taken, .. } => {
+                let Some(template) = next else {
+                    return (0, Ok(0));
+                };
+                let topic = self.topics[*taken % self.topics.len()];
+                let records = template.record_count();
+                let stamp = |stamps: &mut Stamps| stamps.push_together(due, records, pass);
+                let producer = &mut self.producer;
+                let appended = producer.append_prepared(now, topic, template, timestamp_ms, stamp);
+                (template.payload_bytes() as usize, appended)
+            }
+        }
     }
 
     /// Ends what is due by `now` and was not taken: the run is over.
     pub fn leave(&mut self, now: Nanos, name: &'static str, recorder: &mut Recorder) {
-        let (mut offered, mut never) = (Stamps::default(), Stamps::default());
-        if let Some(Pending { due, phase }) = self.pending.take() {
+        let mut never = Stamps::default();
+        if let Some(pending) = self.pending.take() {
+            let Pending {
+                due,
+                phase,
+                records,
+            } = pending;
             let pass = Pass {
                 offered: self.blocks.blocked_since().unwrap_or(now),
                 ..self.blocks.pass(phase, now).0
             };
-            offered.push_even(due, 0, &pass);
+            let mut offered = Stamps::default();
+            offered.push_together(due, records, &pass);
             recorder.ended(Ending::Unsent, name, &offered, now);
-            self.phases.take(phase, due);
-            self.schedule.advance(0);
+            self.phases.take_together(phase, due, records.into());
+            self.schedule.advance_together(records, 0);
         }
         while let Some(due) = self.schedule.next_due().filter(|due| *due <= now)
             && let Some(phase) = self.phases.of(due)
@@ -232,6 +286,26 @@ impl Lane {
         }
         if never.count() > 0 {
             recorder.never_offered(name, &never, now);
+        }
+    }
+}
+
+/// Ends what could not be appended.
+fn end(what: Pending, pass: &Pass, name: &'static str, now: Nanos, recorder: &mut Recorder) {
+    let mut stamps = Stamps::default();
+    stamps.push_together(what.due, what.records, pass);
+    recorder.ended(Ending::Failed, name, &stamps, now);
+}
+
+impl Content {
+    /// Records that are offered together next, where `left` is how many there may be; at least 1.
+    #[inline]
+    fn next_records(&mut self, left: u64) -> u32 {
+        match self {
+            Self::Assembled(_) => 1,
+            Self::Stamped { stock, next, taken } => next
+                .get_or_insert_with(|| stock.at_most(*taken, left))
+                .record_count(),
         }
     }
 }

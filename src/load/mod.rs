@@ -11,5 +11,6 @@ pub mod payload;
 pub mod phase;
 pub mod run;
 pub mod source;
+pub mod stock;
 pub mod wakes;
 pub mod worker;

@@ -85,18 +85,36 @@ impl LanePhases {
         (self.measured_left > 0 && due < self.end).then_some(Phase::Measured)
     }
 
+    /// Records of `phase`, the one asked about among them, that a bound by count leaves at most.
+    #[inline]
+    pub fn left(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Warmup if self.warmup_left == 0 => u64::MAX,
+            Phase::Warmup => self.warmup_left,
+            Phase::Measured => self.measured_left,
+        }
+    }
+
     /// Takes the record asked about, of `phase`, due at `due`.
     #[inline]
     pub fn take(&mut self, phase: Phase, due: Nanos) {
+        self.take_together(phase, due, 1);
+    }
+
+    /// Takes `records` that are due together, at most those that are [`Self::left`].
+    #[inline]
+    pub fn take_together(&mut self, phase: Phase, due: Nanos, records: u64) {
         match phase {
-            Phase::Warmup => self.warmup_left = self.warmup_left.saturating_sub(1),
+            Phase::Warmup => self.warmup_left = self.warmup_left.saturating_sub(records),
             Phase::Measured => {
                 if self.measured_from.is_none() {
                     self.measured_from = Some(due);
                     self.end = due.saturating_add(self.span);
                 }
                 // Without a bound it stands at the top and comes to no end.
-                self.measured_left -= u64::from(self.measured_left != u64::MAX);
+                if self.measured_left != u64::MAX {
+                    self.measured_left -= records;
+                }
             }
         }
     }
@@ -214,6 +232,19 @@ mod tests {
         assert_eq!(flat.measured_from(), Some(START + 70));
         assert_eq!(flat.of(START + 69 + SECOND), Some(Phase::Measured));
         assert_eq!(flat.of(START + 70 + SECOND), None);
+    }
+
+    #[test]
+    fn what_is_left_of_a_phase_is_what_its_count_has_not_taken() {
+        let phases = phases(Warmup::Records(50), Some(30), None);
+        let mut lane = LanePhases::new(&phases, &Arrival::FLAT_OUT, Share::ALL, START);
+        assert_eq!(lane.left(Phase::Warmup), 50);
+        lane.take_together(Phase::Warmup, START, 50);
+        assert_eq!(lane.of(START), Some(Phase::Measured));
+        lane.take_together(Phase::Measured, START, 29);
+        assert_eq!(lane.left(Phase::Measured), 1);
+        lane.take(Phase::Measured, START);
+        assert_eq!(lane.of(START), None);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use mio::Poll;
 
 use super::arrival::{Arrival, Schedule, Share};
 use super::key::{KeyPool, Keys};
-use super::lane::Lane;
+use super::lane::{Content, Lane};
 use super::ledger::Witness;
 use super::payload::{Pool, Values};
 use super::phase::{LanePhases, Phases, Warmup};
 use super::source::Source;
+use super::stock::Stock;
 use super::worker::{MAIL, Setup, Stop, Worked, Worker};
 use crate::base::clock::{self, MILLISECOND, Nanos};
 use crate::client::produce::Producer;
@@ -42,6 +43,8 @@ pub struct Workload {
     pub keys: Arc<KeyPool>,
     /// The headers.
     pub headers: EncodedHeaders,
+    /// Prepared batches to send instead of assembling each, from these values, keys and headers.
+    pub stock: Option<Arc<Stock>>,
     /// How each client works.
     pub producer: ProducerOptions,
     /// `client.id`; `{n}` stands for the client's number.
@@ -290,17 +293,25 @@ fn lane(workload: &Workload, client: u32, snapshot: &crate::cluster::snapshot::S
         .map(|topic| producer.add_topic(topic))
         .collect();
     producer.update(snapshot);
-    let source = Source {
-        values: Values::new(Arc::clone(&workload.values), share),
-        keys: Keys::new(Arc::clone(&workload.keys), share),
-        headers: workload.headers.clone(),
+    let content = match &workload.stock {
+        Some(stock) => Content::Stamped {
+            stock: Arc::clone(stock),
+            next: None,
+            // Clients begin with different batches.
+            taken: client as usize,
+        },
+        None => Content::Assembled(Source {
+            values: Values::new(Arc::clone(&workload.values), share),
+            keys: Keys::new(Arc::clone(&workload.keys), share),
+            headers: workload.headers.clone(),
+        }),
     };
     let wall_offset_ms = clock::wall_ms() - (clock::now() / MILLISECOND) as i64;
     Lane::new(
         producer,
         topics,
         Schedule::new(&workload.arrival, share, 0),
-        source,
+        content,
         LanePhases::new(&workload.phases, &workload.arrival, share, 0),
         wall_offset_ms,
     )

@@ -134,6 +134,17 @@ impl Stamps {
         });
     }
 
+    /// Stamps `count` records that are due together.
+    #[inline]
+    pub fn push_together(&mut self, due: Nanos, count: u32, pass: &Pass) {
+        self.runs.push(Run {
+            pass: *pass,
+            first_due: due,
+            spacing: Spacing::Even { step_fp: 0 },
+            count,
+        });
+    }
+
     /// Stamps one record whose due time follows no rule.
     #[inline]
     pub fn push_irregular(&mut self, due: Nanos, pass: &Pass) {

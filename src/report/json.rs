@@ -106,6 +106,11 @@ fn load(outcome: &Outcome) -> schema::Load {
     });
     schema::Load {
         topics: topics.collect(),
+        mode: match load.prepared_batches {
+            Some(_) => "stamped".to_owned(),
+            None => "assembled".to_owned(),
+        },
+        prepared_batches: load.prepared_batches,
         values: load.values.clone(),
         keys: load.keys.clone(),
         headers: load.headers,

@@ -111,6 +111,10 @@ pub struct Broker {
 pub struct Load {
     /// The topics written to.
     pub topics: Vec<Topic>,
+    /// `assembled`, or `stamped`: batches were prepared and sent again and again.
+    pub mode: String,
+    /// How many were prepared; null where each was assembled.
+    pub prepared_batches: Option<u32>,
     /// The values in words.
     pub values: String,
     /// The keys in words.

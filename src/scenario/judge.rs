@@ -143,9 +143,16 @@ fn warnings(outcome: &Outcome, summary: &Summary) -> Vec<String> {
             "{saturated} latencies of more than 1 h are shown as 1 h"
         ));
     }
+    if outcome.load.prepared_batches.is_some() && !outcome.target.embedded {
+        warnings.push(REPEATED_TEXT.to_owned());
+    }
     warnings.extend(compression(outcome, summary));
     warnings
 }
+
+/// What prepared batches distort.
+const REPEATED_TEXT: &str = "prepared batches repeat: disks and tiers that compress, and topics \
+    with a codec of their own, have less work than fresh records would give them";
 
 /// Asked and achieved compression more than 5 % apart.
 fn compression(outcome: &Outcome, summary: &Summary) -> Option<String> {

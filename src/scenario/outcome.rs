@@ -135,6 +135,8 @@ pub struct Load {
     pub topics: Vec<Topic>,
     /// The values in words, as understood: `100 B values`, `uniform:100..2000 B values`.
     pub values: String,
+    /// The batches that were prepared and sent again and again; none where each was assembled.
+    pub prepared_batches: Option<u32>,
     /// The keys in words: `no key`, `16 B keys, 1 000 different`.
     pub keys: String,
     /// Headers a record.

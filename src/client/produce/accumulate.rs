@@ -59,7 +59,8 @@ impl<T: Trace> Producer<T> {
         Ok(index)
     }
 
-    /// Takes a prepared batch whose records all carry `timestamp_ms`, and returns its partition.
+    /// Takes a prepared batch whose records all carry `timestamp_ms`, and returns its partition;
+    /// keys have no say in it.
     ///
     /// # Errors
     /// When it is not taken, and why.
@@ -68,14 +69,14 @@ impl<T: Trace> Producer<T> {
         now: Nanos,
         topic: TopicIndex,
         template: &Arc<Template>,
-        append: &Append<'_>,
+        timestamp_ms: i64,
         stamp: impl FnOnce(&mut T),
     ) -> Result<u32, Refused> {
-        let index = self.choose(topic, append.choice)?;
+        let index = self.choose(topic, Choice::Free)?;
         let bytes = template.batch_bytes();
         self.check_size(bytes)?;
         let mut batch = self.begin_batch(now, topic, index, bytes)?;
-        batch.stamp(template, append.timestamp_ms);
+        batch.stamp(template, timestamp_ms);
         batch.records = template.record_count();
         batch.payload_bytes = template.payload_bytes();
         batch.raw_bytes = template.raw_bytes();
@@ -252,8 +253,9 @@ impl<T: Trace> Producer<T> {
     }
 }
 
-/// How many uncompressed bytes are expected to fill a batch of `bytes`.
-fn uncompressed_limit(bytes: usize, ratio: f64) -> usize {
+/// How many uncompressed bytes are expected to fill a batch of `bytes` that is compressed to
+/// `ratio` of its size, header and Java's margin included.
+pub fn uncompressed_limit(bytes: usize, ratio: f64) -> usize {
     let records = bytes.saturating_sub(BATCH_HEADER_BYTES) as f64;
     BATCH_HEADER_BYTES + (records / (ratio.max(RATIO_MIN) * RATIO_MARGIN)) as usize
 }

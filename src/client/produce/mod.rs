@@ -11,6 +11,7 @@ pub mod request;
 mod sequence;
 mod topic;
 
+pub use accumulate::uncompressed_limit;
 pub use drain::WireContext;
 pub use expire::DELIVERY_TIMEOUT;
 pub use producer::{

@@ -56,6 +56,28 @@ fn lanes_take_turns_so_that_together_they_are_the_one_schedule() {
 }
 
 #[test]
+fn records_taken_together_lead_to_where_they_lead_one_by_one() {
+    let poisson = Process::Poisson { seed: 9 };
+    let mean = RecordBytes::Mean(70.0);
+    for arrival in [
+        Arrival::FLAT_OUT,
+        constant(300_007.0),
+        Arrival::new(Rate::Records(300_007.0), poisson, mean),
+        Arrival::new(Rate::Bytes(5e6), Process::Constant, mean),
+        Arrival::new(Rate::Bytes(5e6), poisson, mean),
+    ] {
+        let mut one = Schedule::new(&arrival, Share::ALL, 5);
+        let mut together = one.clone();
+        for records in [1, 148, 7] {
+            (0..records).for_each(|_| one.advance(70));
+            together.advance_together(records, 70 * records as usize);
+            assert_eq!(together.next_due(), one.next_due(), "{arrival:?}");
+            assert_eq!(together.taken(), one.taken(), "{arrival:?}");
+        }
+    }
+}
+
+#[test]
 fn the_step_said_is_the_step_taken() {
     let mut schedule = Schedule::new(&constant(300_000.0), Share::ALL, 0);
     let step_fp = schedule.step_fp().unwrap();

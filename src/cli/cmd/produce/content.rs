@@ -1,11 +1,18 @@
 //! What records hold: values and keys, prepared before the clock starts.
 
+use std::sync::Arc;
+
 use crate::cli::Failure;
-use crate::cli::args::Produce;
+use crate::cli::args::{Mode, Produce};
+use crate::client::partition::Partitioner;
 use crate::client::settings::Settings;
-use crate::load::key::{KeyPlan, KeyPool, KeySpec};
-use crate::load::payload::{self, Content, Lines, Pool};
+use crate::load::arrival::Share;
+use crate::load::key::{KeyPlan, KeyPool, KeySpec, Keys};
+use crate::load::payload::{self, Content, Lines, Pool, Values};
+use crate::load::source::Source;
+use crate::load::stock::{Stock, StockPlan};
 use crate::records::compress::Compression;
+use crate::records::writer::EncodedHeaders;
 
 /// The values.
 pub fn values(args: &Produce, settings: &Settings, seed: u64) -> Result<Pool, Failure> {
@@ -48,6 +55,52 @@ pub fn keys(args: &Produce, settings: &Settings, seed: u64) -> Result<KeyPool, F
     };
     KeyPool::prepare(plan, seed, settings.key_hash.function())
         .map_err(|e| Failure::Usage(format!("--key: {e}")))
+}
+
+/// Prepared batches of them, where they are asked for.
+pub fn stock(
+    args: &Produce,
+    settings: &Settings,
+    values: &Arc<Pool>,
+    keys: &Arc<KeyPool>,
+    headers: &EncodedHeaders,
+) -> Result<Option<Arc<Stock>>, Failure> {
+    if args.mode == Mode::Assembled {
+        return Ok(None);
+    }
+    let producer = &settings.producer;
+    let by_key = matches!(
+        producer.partitioner,
+        Partitioner::Default {
+            ignore_keys: false,
+            ..
+        }
+    );
+    if args.key != "none" && by_key {
+        return Err(Failure::Usage(
+            "--mode stamped: keys can't choose the partitions of batches that are prepared; \
+             -X partitioner.ignore.keys=true lets them go anywhere"
+                .into(),
+        ));
+    }
+    let plan = StockPlan {
+        batch_bytes: producer.batch_bytes,
+        compression: producer.compression,
+    };
+    let source = Source {
+        values: Values::new(Arc::clone(values), Share::ALL),
+        keys: Keys::new(Arc::clone(keys), Share::ALL),
+        headers: headers.clone(),
+    };
+    let stock = Stock::prepare(plan, source).map_err(|e| Failure::Run(e.to_string()))?;
+    let (largest, limit) = (stock.batch_bytes_max(), producer.request_bytes_max);
+    if largest > limit || largest as u64 > producer.buffer_bytes {
+        return Err(Failure::Usage(format!(
+            "--mode stamped: a prepared batch of {largest} bytes is beyond max.request.size or \
+             buffer.memory"
+        )));
+    }
+    Ok(Some(Arc::new(stock)))
 }
 
 /// The lines of a file, or of standard input where it is called -.

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use super::content::{keys, values};
+use super::content::{keys, stock, values};
 use crate::base::clock::{MILLISECOND, Nanos, SECOND};
 use crate::base::rate::{self, Rate};
 use crate::base::span;
@@ -43,7 +43,7 @@ pub fn plan(args: &Produce) -> Result<Plan, Failure> {
         properties.settings.producer.partitioner = Partitioner::Fixed(chosen);
     }
     let workload = workload(args, &properties.settings, bootstrap.as_deref())?;
-    let planned_bytes = planned_bytes(&workload);
+    let rules = topic_rules(args, &workload)?;
     Ok(Plan {
         words: words(args, &workload),
         workload,
@@ -51,7 +51,7 @@ pub fn plan(args: &Produce) -> Result<Plan, Failure> {
         profile,
         properties,
         pins,
-        topic_rules: Some(topic_rules(args, planned_bytes)?),
+        topic_rules: Some(rules),
         embedded_partitions: args.partitions.unwrap_or(EMBEDDED_PARTITIONS),
         auto_create: false,
     })
@@ -75,16 +75,20 @@ fn workload(
 ) -> Result<Workload, Failure> {
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
     let values = values(args, settings, seed)?;
-    let keys = keys(args, settings, seed)?;
+    let arrival = arrival(args, &values, seed)?;
+    let values = Arc::new(values);
+    let keys = Arc::new(keys(args, settings, seed)?);
+    let headers = headers::encode(&args.headers).map_err(usage)?;
     Ok(Workload {
         topics: topics(args, bootstrap.is_none())?,
         clients: clients(args)?,
         threads: args.threads,
-        arrival: arrival(args, &values, seed)?,
+        arrival,
         phases: phases(args, settings.producer.delivery_timeout)?,
-        values: Arc::new(values),
-        keys: Arc::new(keys),
-        headers: headers::encode(&args.headers).map_err(usage)?,
+        stock: stock(args, settings, &values, &keys, &headers)?,
+        values,
+        keys,
+        headers,
         producer: settings.producer.clone(),
         client_id: settings.client_id.clone(),
         tick: tick(args, settings.producer.linger)?,
@@ -135,11 +139,7 @@ fn arrival(args: &Produce, values: &Pool, seed: u64) -> Result<Arrival, Failure>
 
 fn words(args: &Produce, workload: &Workload) -> Words {
     Words {
-        values: match (&args.payload_file, args.record_size.parse::<u64>()) {
-            (Some(path), _) => format!("lines of {path} as values"),
-            (None, Ok(bytes)) => format!("{bytes} B values"),
-            (None, Err(_)) => format!("{} values", args.record_size),
-        },
+        values: value_words(args, workload),
         keys: match args.key.as_str() {
             "none" => "no key".to_owned(),
             keys => format!("keys {keys}"),
@@ -152,6 +152,18 @@ fn words(args: &Produce, workload: &Workload) -> Words {
             .filter(|_| !workload.arrival.is_flat_out()),
         compressibility: args.compressibility,
         clients_raised: args.clients.is_none() && args.threads > 1,
+    }
+}
+
+fn value_words(args: &Produce, workload: &Workload) -> String {
+    let values = match (&args.payload_file, args.record_size.parse::<u64>()) {
+        (Some(path), _) => format!("lines of {path} as values"),
+        (None, Ok(bytes)) => format!("{bytes} B values"),
+        (None, Err(_)) => format!("{} values", args.record_size),
+    };
+    match &workload.stock {
+        Some(stock) => format!("{values} in {} prepared batches", stock.templates().len()),
+        None => values,
     }
 }
 
@@ -176,7 +188,7 @@ fn topics(args: &Produce, embedded: bool) -> Result<Vec<String>, Failure> {
         .collect())
 }
 
-fn topic_rules(args: &Produce, planned_bytes: Option<u64>) -> Result<TopicRules, Failure> {
+fn topic_rules(args: &Produce, workload: &Workload) -> Result<TopicRules, Failure> {
     let configs = configs(&args.topic_configs)?;
     Ok(TopicRules {
         making: args.partitions.map(|partitions| Making {
@@ -187,7 +199,8 @@ fn topic_rules(args: &Produce, planned_bytes: Option<u64>) -> Result<TopicRules,
         existing: args.existing_topic,
         keep: args.keep_topics,
         yes: args.yes,
-        planned_bytes,
+        planned_bytes: planned_bytes(workload),
+        whole_batch_bytes: workload.stock.as_ref().map(|stock| stock.batch_bytes_max()),
     })
 }
 

@@ -204,6 +204,7 @@ fn workload(perf: &PerfArgs, settings: &Settings) -> Result<Workload, Failure> {
         values: Arc::new(values),
         keys: Arc::new(keys.map_err(|e| usage(&e))?),
         headers: headers::encode(&[] as &[String]).map_err(|e| usage(&e))?,
+        stock: None,
         producer: settings.producer.clone(),
         client_id: settings.client_id.clone(),
         tick: tick(MILLISECOND, settings.producer.linger),
