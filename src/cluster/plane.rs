@@ -57,8 +57,12 @@ enum Done {
         wanted: Wanted,
         result: Result<ControlStream, ConnectError>,
     },
-    /// A connection to keep.
-    Free(Option<Reached>),
+    /// A call's connection to keep, and what its caller waits for.
+    Called {
+        reached: Option<Reached>,
+        result: Result<Answer, CallError>,
+        reply: mpsc::Sender<Result<Answer, CallError>>,
+    },
     ProducerIds(Option<Reached>),
 }
 
@@ -189,7 +193,16 @@ impl Plane {
                 wanted,
                 result,
             } => self.dialled(node_id, wanted, result),
-            Done::Free(reached) => self.keep(reached),
+            Done::Called {
+                reached,
+                result,
+                reply,
+            } => {
+                // Kept first: the caller's next call finds it.
+                self.keep(reached);
+                // Whoever asked may have given up waiting.
+                let _ = reply.send(result);
+            }
             Done::ProducerIds(reached) => {
                 self.ids_running = false;
                 self.keep(reached);
@@ -432,9 +445,11 @@ impl Plane {
                 Ok((result, reached)) => (result, reached),
                 Err(_) => (Err(CallError::TimedOut(timeout)), None),
             };
-            // Whoever asked may have given up waiting.
-            let _ = reply.send(result);
-            Done::Free(reached)
+            Done::Called {
+                reached,
+                result,
+                reply,
+            }
         });
     }
 
