@@ -1,9 +1,5 @@
 //! From what was typed about a cluster to a control plane of it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use crate::auth::security::Security;
 use crate::base::span;
 use crate::cli::Failure;
 use crate::cli::args;
@@ -13,10 +9,7 @@ use crate::client::properties::Outcome as Properties;
 use crate::client::settings::Settings;
 use crate::cluster::control::{ControlOptions, ControlPlane};
 use crate::net::address::Address;
-use crate::net::connect::ConnectOptions;
-use crate::net::handshake::HandshakeOptions;
 use crate::net::versions::Pins;
-use crate::wire::api::ApiKey;
 
 /// A cluster, and how to talk to it.
 #[derive(Debug)]
@@ -63,7 +56,7 @@ impl Target {
                 "which cluster? Give --bootstrap-server HOST:PORT".into(),
             ));
         };
-        let options = control_options(&self.properties.settings, bootstrap, &self.pins);
+        let options = self.properties.settings.control(bootstrap, &self.pins);
         start(options)
     }
 }
@@ -74,33 +67,6 @@ pub fn start(options: ControlOptions) -> Result<ControlPlane, Failure> {
     let control = ControlPlane::start(options, Vec::new()).map_err(|e| failed(&e))?;
     control.bootstrap().map_err(|e| failed(&e))?;
     Ok(control)
-}
-
-/// A control plane's options for a cluster of which no topic is of interest yet.
-pub fn control_options(settings: &Settings, bootstrap: &[Address], pins: &Pins) -> ControlOptions {
-    ControlOptions {
-        bootstrap: bootstrap.to_vec(),
-        connect: ConnectOptions {
-            client_id: settings.client_id.as_str().into(),
-            timeout: Duration::from_nanos(settings.connect_timeout),
-            socket: settings.socket.clone(),
-            security: Security::Plaintext,
-            handshake: HandshakeOptions {
-                pins: Arc::new(pins.clone()),
-                required: [ApiKey::METADATA].into(),
-            },
-            tap: None,
-        },
-        request_timeout: Duration::from_nanos(settings.producer.request_timeout),
-        api_timeout: Duration::from_secs(60),
-        retry: settings.producer.retry_backoff,
-        reconnect: settings.reconnect,
-        connect_concurrency: 64,
-        metadata_max_age: Duration::from_nanos(settings.metadata_max_age),
-        rebootstrap_after: Duration::from_nanos(settings.rebootstrap_after),
-        topics: Vec::new(),
-        allow_auto_topic_creation: false,
-    }
 }
 
 /// The brokers named by the properties or, last of all, by the environment; none, or the word

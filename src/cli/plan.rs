@@ -1,7 +1,6 @@
 //! What will be run, whichever command asks for it.
 
 use crate::base::clock::Nanos;
-use crate::cli::connect::control_options;
 use crate::cli::topic_life::TopicRules;
 use crate::client::profile::Profile;
 use crate::client::properties::Outcome as Properties;
@@ -62,7 +61,7 @@ impl Plan {
 
     /// The control plane that it needs, with `bootstrap` to begin with.
     pub fn control(&self, bootstrap: &[Address]) -> ControlOptions {
-        let mut options = control_options(self.settings(), bootstrap, &self.pins);
+        let mut options = self.settings().control(bootstrap, &self.pins);
         options.connect.handshake.required = [ApiKey::PRODUCE, ApiKey::METADATA].into();
         let topics = self.workload.topics.iter();
         options.topics = topics.map(|topic| topic.as_str().into()).collect();

@@ -7,6 +7,7 @@ pub mod headers;
 pub mod key;
 pub mod lane;
 pub mod ledger;
+pub mod pacer;
 pub mod payload;
 pub mod phase;
 pub mod run;

@@ -10,6 +10,7 @@ use super::arrival::{Arrival, Schedule, Share};
 use super::key::{KeyPool, Keys};
 use super::lane::{Content, Lane};
 use super::ledger::Witness;
+use super::pacer::Pace;
 use super::payload::{Pool, Values};
 use super::phase::{LanePhases, Phases, Warmup};
 use super::source::Source;
@@ -150,7 +151,10 @@ pub fn run(
             commands: control.commands(),
             slots: Arc::clone(&slots),
             tick: workload.tick,
-            precise: workload.precise,
+            pace: match workload.precise {
+                true => Pace::Precise,
+                false => Pace::Tick(workload.tick),
+            },
             drain: workload.phases.drain,
             stop: Arc::clone(stop),
             witness: witness(index),

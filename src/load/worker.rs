@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use mio::{Events, Poll, Token};
 
-use super::alarm::Alarm;
 use super::lane::{Lane, Offered};
 use super::ledger::{Ledger, Witness};
+use super::pacer::{Pace, Pacer};
 use super::wakes::Wakes;
 use crate::base::clock::{self, Nanos};
 use crate::client::produce::request::Request;
@@ -30,8 +30,6 @@ pub const ALARM: Token = Token(usize::MAX);
 pub const MAIL: Token = Token(usize::MAX - 1);
 /// The name of what the end of the run leaves behind.
 const RUN_ENDED: &str = "RUN_ENDED";
-/// Spinning begins this long before a time that has to be met.
-const SPIN: Nanos = 60_000;
 
 /// When the run is to stop; 0 while nobody has said so.
 #[derive(Debug, Default)]
@@ -58,10 +56,10 @@ pub struct Worker {
     pub client_ids: Vec<Arc<str>>,
     /// What it records.
     pub ledger: Ledger,
-    /// The time between two wakes for records that are due.
+    /// The least time between two looks at deadlines.
     pub tick: Nanos,
-    /// Whether it spins to meet due times.
-    pub precise: bool,
+    /// How it meets due times.
+    pub pace: Pace,
     /// How long the drain may take.
     pub drain: Nanos,
     /// Who may stop it.
@@ -82,7 +80,6 @@ pub struct Worker {
     buffer: ReadBuffer,
     done: usize,
     finished: Vec<bool>,
-    last_wake: Nanos,
 }
 
 struct Link {
@@ -119,8 +116,8 @@ pub struct Setup {
     pub slots: Arc<[u32]>,
     /// See [`Worker::tick`].
     pub tick: Nanos,
-    /// See [`Worker::precise`].
-    pub precise: bool,
+    /// See [`Worker::pace`].
+    pub pace: Pace,
     /// See [`Worker::drain`].
     pub drain: Nanos,
     /// See [`Worker::stop`].
@@ -152,7 +149,7 @@ impl Worker {
             lanes,
             client_ids,
             tick: setup.tick,
-            precise: setup.precise,
+            pace: setup.pace,
             drain: setup.drain,
             stop: setup.stop,
             window: (0, Nanos::MAX),
@@ -168,7 +165,6 @@ impl Worker {
             buffer: ReadBuffer::new(),
             done: 0,
             finished: vec![false; count],
-            last_wake: 0,
         }
     }
 
@@ -217,7 +213,7 @@ impl Worker {
     /// # Errors
     /// When the system fails.
     pub fn run(mut self) -> std::io::Result<Worked> {
-        let mut alarm = Alarm::new(self.poll.registry(), ALARM)?;
+        let mut pacer = Pacer::new(self.poll.registry(), ALARM, self.pace)?;
         let mut events = Events::with_capacity(1024);
         self.runnable = (0..self.lanes.len() as u32).collect();
         let mut polled = clock::now();
@@ -252,9 +248,11 @@ impl Worker {
             self.ledger.tick(now);
             self.watch_cpu(now);
             self.ledger.recorder.looped(now - polled, now - polled);
-            self.wait(&mut alarm, &mut events, now, drain_until)?;
+            let next = || self.wakes.earliest().unwrap_or(Nanos::MAX).min(drain_until);
+            let due = self.runnable.is_empty().then(next);
+            pacer.wait(&mut self.poll, &mut events, now, due)?;
             polled = clock::now();
-            self.serve(&mut alarm, &events);
+            self.serve(&mut pacer, &events);
         }
         Ok(self.finish())
     }
@@ -270,38 +268,10 @@ impl Worker {
         }
     }
 
-    fn wait(
-        &mut self,
-        alarm: &mut Alarm,
-        events: &mut Events,
-        now: Nanos,
-        drain_until: Nanos,
-    ) -> std::io::Result<()> {
-        let mut wait = Some(Duration::ZERO);
-        if self.runnable.is_empty() {
-            let mut at = self.wakes.earliest().unwrap_or(Nanos::MAX).min(drain_until);
-            if self.precise {
-                at = at.saturating_sub(SPIN);
-            } else {
-                at = at.max(self.last_wake.saturating_add(self.tick));
-            }
-            if at > now {
-                self.last_wake = at;
-                alarm.set(now, (at != Nanos::MAX).then_some(at))?;
-                // The alarm wakes it; this is for a stop that nobody posted.
-                wait = Some(Duration::from_millis(100));
-            }
-        }
-        match self.poll.poll(events, wait) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(()),
-            result => result,
-        }
-    }
-
-    fn serve(&mut self, alarm: &mut Alarm, events: &Events) {
+    fn serve(&mut self, pacer: &mut Pacer, events: &Events) {
         for event in events {
             match event.token() {
-                ALARM => alarm.rang(),
+                ALARM => pacer.rang(),
                 MAIL => {
                     if let Err(why) = self.take_mail() {
                         self.events.push(why);

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::cli::Failure;
 use crate::cli::compat::KAFKA_LEVEL;
-use crate::cli::connect::{control_options, start};
+use crate::cli::connect::start;
 use crate::cli::properties::from_file;
 use crate::client::admin::configs::Setting;
 use crate::client::admin::describe::{PAGE, PartitionShape, TopicShape};
@@ -87,7 +87,7 @@ fn perform(typed: &TopicsArgs, action: Action) -> Result<(), String> {
     let settings = properties.settings;
     let servers = settings.bootstrap.as_deref().unwrap_or_default();
     let bootstrap = Address::parse_list(servers).map_err(|e| e.to_string())?;
-    let options = control_options(&settings, &bootstrap, &Pins::default());
+    let options = settings.control(&bootstrap, &Pins::default());
     let control = start(options).map_err(failed)?;
     let admin = Admin::new(&control);
     match action {
