@@ -21,6 +21,8 @@ pub enum Command {
     Broker(Broker),
     /// Make, list, describe or delete topics
     Topic(Topic),
+    /// Show what this machine and kdyno reach with no broker in the way; takes minutes
+    Calibrate(Calibrate),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -192,6 +194,22 @@ pub enum Mode {
     Assembled,
     /// Prepared, and sent again and again
     Stamped,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Calibrate {
+    /// Rounds of each case; figures are medians over them
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Run this case; repeat it for several; without it: all
+    #[arg(long = "case", value_name = "NAME")]
+    pub cases: Vec<String>,
+    /// Say nothing on standard error but errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Produce(produce) => cmd::produce::run(&produce),
         Command::Broker(broker) => cmd::broker::run(&broker),
         Command::Topic(topic) => cmd::topic::run(&topic),
+        Command::Calibrate(calibrate) => cmd::calibrate::run(&calibrate),
         Command::Completions { shell } => cmd::completions::run(shell),
     };
     match result {

@@ -1,4 +1,5 @@
-//! CPU time that the hypervisor gave to others while this machine wanted it.
+//! The machine's CPU time: how much of it was used, and how much the hypervisor gave to others while
+//! this machine wanted it.
 
 use std::fs;
 
@@ -6,6 +7,7 @@ use std::fs;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuTicks {
     total: u64,
+    idle: u64,
     steal: u64,
 }
 
@@ -25,8 +27,19 @@ impl CpuTicks {
             .collect();
         Some(Self {
             steal: *ticks.get(7)?,
+            idle: ticks[3] + ticks[4],
             total: ticks.iter().sum(),
         })
+    }
+
+    /// The share of CPU time that was not idle since `earlier`, 0 to 1; what was stolen is in it.
+    pub fn busy_share_since(self, earlier: Self) -> f64 {
+        let total = self.total.saturating_sub(earlier.total);
+        let idle = self.idle.saturating_sub(earlier.idle);
+        if total == 0 {
+            return 0.0;
+        }
+        1.0 - (idle as f64 / total as f64).min(1.0)
     }
 
     /// The share of CPU time stolen since `earlier`, 0 to 1.
@@ -51,6 +64,8 @@ mod tests {
         let after = CpuTicks::parse("cpu  200 0 150 800 0 0 0 150 90 0\n").unwrap();
         let share = after.steal_share_since(before);
         assert!((share - 50.0 / 300.0).abs() < 1e-12);
+        assert!((after.busy_share_since(before) - 200.0 / 300.0).abs() < 1e-12);
+        assert_eq!(after.busy_share_since(after), 0.0);
         assert_eq!(before.steal_share_since(after), 0.0);
         assert_eq!(after.steal_share_since(after), 0.0);
     }

@@ -20,6 +20,7 @@ use crate::base::clock::{self, MILLISECOND, Nanos};
 use crate::client::produce::Producer;
 use crate::client::produce::options::ProducerOptions;
 use crate::cluster::control::{ControlPlane, Event};
+use crate::cluster::snapshot::Snapshot;
 use crate::measure::recorder::{Arrivals, Detail, Recorder, RecorderOptions, Window};
 use crate::measure::recording::Recording;
 use crate::net::mailbox::{Inbox, Post, channel};
@@ -191,7 +192,7 @@ pub fn run(
 
 struct Work {
     workload: Workload,
-    snapshot: Arc<crate::cluster::snapshot::Snapshot>,
+    snapshot: Arc<Snapshot>,
     setup: Setup,
 }
 
@@ -238,9 +239,7 @@ impl Work {
             worker.window = (window.start, window.end.unwrap_or(Nanos::MAX));
         }
         for (lane, client) in worker.lanes.iter_mut().zip(numbers) {
-            let share = share(&workload, client);
-            lane.schedule = Schedule::new(&workload.arrival, share, zero);
-            lane.phases = LanePhases::new(&workload.phases, &workload.arrival, share, zero);
+            begin(&workload, client, lane, zero);
         }
         worker.run().map_err(|e| e.to_string())
     }
@@ -253,7 +252,15 @@ fn share(workload: &Workload, client: u32) -> Share {
     }
 }
 
-fn recorder(workload: &Workload, start: Nanos) -> Recorder {
+/// Begins the schedule of client number `client` at `zero`.
+pub fn begin(workload: &Workload, client: u32, lane: &mut Lane, zero: Nanos) {
+    let share = share(workload, client);
+    lane.schedule = Schedule::new(&workload.arrival, share, zero);
+    lane.phases = LanePhases::new(&workload.phases, &workload.arrival, share, zero);
+}
+
+/// A recorder of `workload`, whose time zero is `start`.
+pub fn recorder(workload: &Workload, start: Nanos) -> Recorder {
     let arrivals = if workload.arrival.is_flat_out() {
         Arrivals::FlatOut
     } else {
@@ -287,7 +294,8 @@ fn window(workload: &Workload, start: Nanos) -> Option<Window> {
     })
 }
 
-fn lane(workload: &Workload, client: u32, snapshot: &crate::cluster::snapshot::Snapshot) -> Lane {
+/// Client number `client` of `workload`, in a cluster as `snapshot` has it.
+pub fn lane(workload: &Workload, client: u32, snapshot: &Snapshot) -> Lane {
     let share = share(workload, client);
     let seed = workload.seed ^ crate::base::rng::mix(u64::from(client));
     let mut producer = Producer::new(workload.producer.clone(), seed);
