@@ -120,14 +120,15 @@ impl Lane {
 
     /// Offers what is due by `now`, one chunk at most.
     pub fn offer(&mut self, now: Nanos, recorder: &mut Recorder) -> Offered {
+        let mut tally = Tally::new(recorder, now);
         let mut records = 0;
         let mut bytes = 0;
         while records < CHUNK_RECORDS && bytes < CHUNK_BYTES {
-            let next = match self.next(now, recorder) {
+            let next = match self.next(now, &mut tally) {
                 Ok(next) => next,
                 Err(nothing) => return nothing,
             };
-            match self.offer_next(now, next, recorder) {
+            match self.offer_next(now, next, &mut tally) {
                 Ok(taken) => {
                     records += next.records;
                     bytes += taken;
@@ -140,7 +141,7 @@ impl Lane {
 
     /// What is to be offered at `now`, counted as due and offered once; or why nothing is.
     #[inline]
-    fn next(&mut self, now: Nanos, recorder: &mut Recorder) -> Result<Pending, Offered> {
+    fn next(&mut self, now: Nanos, tally: &mut Tally<'_>) -> Result<Pending, Offered> {
         if let Some(pending) = self.pending {
             return Ok(pending);
         }
@@ -150,8 +151,7 @@ impl Lane {
             return Err(Offered::Until(due));
         }
         let records = self.content.next_records(self.phases.left(phase));
-        recorder.due(phase, records.into());
-        recorder.offered(now, phase, records.into());
+        tally.add(phase, records);
         Ok(Pending {
             due,
             phase,
@@ -165,7 +165,7 @@ impl Lane {
         &mut self,
         now: Nanos,
         next: Pending,
-        recorder: &mut Recorder,
+        tally: &mut Tally<'_>,
     ) -> Result<usize, Nanos> {
         let Pending {
             due,
@@ -186,10 +186,10 @@ impl Lane {
         match appended {
             Ok(_) => {}
             Err(Refused::TooLarge { .. }) => {
-                end(next, &pass, RECORD_TOO_LARGE, now, recorder);
+                tally.end(next, &pass, RECORD_TOO_LARGE);
             }
             Err(Refused::NoPartition(_)) => {
-                end(next, &pass, NO_SUCH_PARTITION, now, recorder);
+                tally.end(next, &pass, NO_SUCH_PARTITION);
             }
             Err(Refused::BufferFull | Refused::NoMetadata) => {
                 let since = first.unwrap_or(now);
@@ -203,7 +203,7 @@ impl Lane {
                     self.pending = Some(next);
                     return Err(until);
                 }
-                end(next, &pass, BUFFER_EXHAUSTED, now, recorder);
+                tally.end(next, &pass, BUFFER_EXHAUSTED);
             }
         }
         self.pending = None;
@@ -238,7 +238,7 @@ impl Lane {
                         _ => Choice::Free,
                     },
                 };
-                let topic = self.topics[index as usize % self.topics.len()];
+                let topic = in_turn(&self.topics, index as usize);
                 let stamp = |stamps: &mut Stamps| push(stamps, due, step, pass);
                 let appended = self.producer.append(now, topic, &append, stamp);
                 (drawn.payload_bytes(), appended)
@@ -247,7 +247,7 @@ impl Lane {
                 let Some(template) = next else {
                     return (0, Ok(0));
                 };
-                let topic = self.topics[*taken % self.topics.len()];
+                let topic = in_turn(&self.topics, *taken);
                 let records = template.record_count();
                 let stamp = |stamps: &mut Stamps| stamps.push_together(due, records, pass);
                 let producer = &mut self.producer;
@@ -290,11 +290,63 @@ impl Lane {
     }
 }
 
-/// Ends what could not be appended.
-fn end(what: Pending, pass: &Pass, name: &'static str, now: Nanos, recorder: &mut Recorder) {
-    let mut stamps = Stamps::default();
-    stamps.push_together(what.due, what.records, pass);
-    recorder.ended(Ending::Failed, name, &stamps, now);
+/// Counts what one chunk makes due and offers, and tells the recorder once.
+struct Tally<'a> {
+    recorder: &'a mut Recorder,
+    now: Nanos,
+    phase: Phase,
+    records: u64,
+}
+
+impl<'a> Tally<'a> {
+    fn new(recorder: &'a mut Recorder, now: Nanos) -> Self {
+        Self {
+            recorder,
+            now,
+            phase: Phase::Warmup,
+            records: 0,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, phase: Phase, records: u32) {
+        if phase != self.phase {
+            self.tell();
+            self.phase = phase;
+        }
+        self.records += u64::from(records);
+    }
+
+    /// Ends what could not be appended.
+    fn end(&mut self, what: Pending, pass: &Pass, name: &'static str) {
+        self.tell();
+        let mut stamps = Stamps::default();
+        stamps.push_together(what.due, what.records, pass);
+        self.recorder.ended(Ending::Failed, name, &stamps, self.now);
+    }
+
+    fn tell(&mut self) {
+        if self.records > 0 {
+            self.recorder.due(self.phase, self.records);
+            self.recorder.offered(self.now, self.phase, self.records);
+            self.records = 0;
+        }
+    }
+}
+
+impl Drop for Tally<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+/// The topic for turn `turn`.
+#[inline]
+fn in_turn(topics: &[TopicIndex], turn: usize) -> TopicIndex {
+    match topics {
+        [only] => *only,
+        several => several[turn % several.len()],
+    }
 }
 
 impl Content {

@@ -207,7 +207,27 @@ impl BatchWriter {
     /// Appends `record`.
     #[inline]
     pub fn append(&mut self, buffer: &mut Vec<u8>, record: &Record<'_>) {
+        self.append_body(buffer, record, self.body_bytes(record));
+    }
+
+    /// Appends `record` unless the buffer would then hold more than `limit` bytes; says whether.
+    #[inline]
+    pub fn append_within(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        record: &Record<'_>,
+        limit: usize,
+    ) -> bool {
         let body = self.body_bytes(record);
+        let fits = buffer.len() + varint_bytes(zigzag(body)) + body <= limit;
+        if fits {
+            self.append_body(buffer, record, body);
+        }
+        fits
+    }
+
+    #[inline]
+    fn append_body(&mut self, buffer: &mut Vec<u8>, record: &Record<'_>, body: usize) {
         let delta = self.timestamp_delta(record);
         if self.count == 0 {
             self.base_timestamp_ms = record.timestamp_ms;
@@ -222,7 +242,7 @@ impl BatchWriter {
             None => head.byte(NULL),
             Some(key) => {
                 head.varint(zigzag(key.len()));
-                buffer.extend_from_slice(head.bytes());
+                head.write(buffer);
                 buffer.extend_from_slice(key);
                 head = Head::default();
                 self.key_bytes += key.len() as u64;
@@ -232,11 +252,11 @@ impl BatchWriter {
         match record.value {
             None => {
                 head.byte(NULL);
-                buffer.extend_from_slice(head.bytes());
+                head.write(buffer);
             }
             Some(value) => {
                 head.varint(zigzag(value.len()));
-                buffer.extend_from_slice(head.bytes());
+                head.write(buffer);
                 buffer.extend_from_slice(value);
                 self.payload_bytes += value.len() as u64;
             }
@@ -370,9 +390,13 @@ impl Head {
         self.byte(raw as u8);
     }
 
+    /// Writes it to the end of `buffer`: all its room, which is copied faster than a part of it, and
+    /// then takes back what was not used.
     #[inline]
-    fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.length & 31]
+    fn write(&self, buffer: &mut Vec<u8>) {
+        let end = buffer.len() + (self.length & 31);
+        buffer.extend_from_slice(&self.bytes);
+        buffer.truncate(end);
     }
 }
 

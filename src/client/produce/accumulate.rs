@@ -305,10 +305,10 @@ fn try_append<T>(batch: &mut Batch<T>, record: &Record<'_>) -> Option<usize> {
     }
     let writer = batch.writer.as_mut()?;
     let before = batch.buffer.len();
-    if before + writer.record_bytes(record) > batch.limit + PARTITION_HEAD_BYTES {
+    let limit = batch.limit + PARTITION_HEAD_BYTES;
+    if !writer.append_within(&mut batch.buffer, record, limit) {
         return None;
     }
-    writer.append(&mut batch.buffer, record);
     batch.records += 1;
     Some(batch.buffer.len() - before)
 }
