@@ -19,6 +19,8 @@ use crate::records::stamp::Template;
 const CHUNK_RECORDS: u32 = 256;
 /// Payload offered between two readings of the clock.
 const CHUNK_BYTES: usize = 64 * 1024;
+/// The same of prepared batches, each of which takes some hundred nanoseconds whatever its size.
+const STAMPED_CHUNK_BYTES: usize = 1024 * 1024;
 /// The name of what `max.block.ms` ends.
 const BUFFER_EXHAUSTED: &str = "BUFFER_EXHAUSTED";
 /// The name of what is larger than `max.request.size`.
@@ -123,7 +125,8 @@ impl Lane {
         let mut tally = Tally::new(recorder, now);
         let mut records = 0;
         let mut bytes = 0;
-        while records < CHUNK_RECORDS && bytes < CHUNK_BYTES {
+        let (records_max, bytes_max) = self.content.chunk();
+        while records < records_max && bytes < bytes_max {
             let next = match self.next(now, &mut tally) {
                 Ok(next) => next,
                 Err(nothing) => return nothing,
@@ -350,6 +353,14 @@ fn in_turn(topics: &[TopicIndex], turn: usize) -> TopicIndex {
 }
 
 impl Content {
+    /// Records and bytes offered between two readings of the clock.
+    fn chunk(&self) -> (u32, usize) {
+        match self {
+            Self::Assembled(_) => (CHUNK_RECORDS, CHUNK_BYTES),
+            Self::Stamped { .. } => (u32::MAX, STAMPED_CHUNK_BYTES),
+        }
+    }
+
     /// Records that are offered together next, where `left` is how many there may be; at least 1.
     #[inline]
     fn next_records(&mut self, left: u64) -> u32 {
