@@ -18,7 +18,7 @@ use crate::records::stamp::Template;
 /// Records offered between two readings of the clock.
 const CHUNK_RECORDS: u32 = 256;
 /// Payload offered between two readings of the clock.
-const CHUNK_BYTES: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 256 * 1024;
 /// The same of prepared batches, each of which takes some hundred nanoseconds whatever its size.
 const STAMPED_CHUNK_BYTES: usize = 1024 * 1024;
 /// The name of what `max.block.ms` ends.
