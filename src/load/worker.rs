@@ -74,6 +74,7 @@ pub struct Worker {
     cpu_after: Option<Nanos>,
     wakes: Wakes,
     runnable: Vec<u32>,
+    pumped: Vec<u32>,
     events: Vec<String>,
     mail: VecDeque<Event>,
     ready: Vec<RouteIndex>,
@@ -159,6 +160,7 @@ impl Worker {
             cpu_after: None,
             wakes: Wakes::new(count),
             runnable: Vec::with_capacity(count),
+            pumped: Vec::with_capacity(count),
             events: Vec::new(),
             mail: VecDeque::new(),
             ready: Vec::new(),
@@ -227,12 +229,13 @@ impl Worker {
             while let Some(lane) = self.wakes.pop_due(now) {
                 self.runnable.push(lane);
             }
-            let mut runnable = std::mem::take(&mut self.runnable);
-            for lane in runnable.drain(..) {
+            // Two lists take turns, so that neither grows anew.
+            let mut pumped = std::mem::take(&mut self.pumped);
+            std::mem::swap(&mut pumped, &mut self.runnable);
+            for lane in pumped.drain(..) {
                 self.pump(lane);
             }
-            runnable.append(&mut self.runnable);
-            self.runnable = runnable;
+            self.pumped = pumped;
             let now = clock::now();
             if self.done == self.lanes.len() {
                 drain_until = drain_until.min(now.saturating_add(self.drain));
