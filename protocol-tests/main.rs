@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stderr)] // A skipped test says so.
 
+mod broker;
 mod calibrate;
 mod cluster;
 mod drop_in;

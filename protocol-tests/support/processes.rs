@@ -13,8 +13,14 @@ pub struct OwnBroker {
 impl OwnBroker {
     /// The embedded sink, on a port of the system's choice.
     pub fn start() -> Self {
+        Self::with(&["--log", "sink"])
+    }
+
+    /// An embedded broker with these options, on ports of the system's choice.
+    pub fn with(options: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_kdyno"))
             .args(["broker", "--listen", "127.0.0.1:0"])
+            .args(options)
             .stdout(Stdio::piped())
             .spawn()
             .expect("the binary was built for this test");

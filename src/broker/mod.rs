@@ -1,41 +1,27 @@
-//! The embedded broker: a sink that acknowledges record batches and keeps none.
+//! The embedded broker: one or several virtual brokers on one thread, without replication.
 //!
-//! It answers what a producer asks: ApiVersions, Metadata, InitProducerId and Produce. Nothing that
-//! is written can be read back, so it advertises no API that would read. A batch is judged by its
-//! header alone; the records of large requests are discarded unread.
+//! As a sink it acknowledges batches and keeps none: a batch is judged by its header alone, the
+//! records of large requests are discarded unread, and no API that would read them is advertised.
+//! With a memory log every batch is checked to its last record, kept as it came, and can be read.
 
 mod handle;
+mod log;
+mod options;
+mod partition;
 mod server;
 mod session;
 mod skim;
 mod state;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use mio::Waker;
 
-/// How the broker is set up.
-#[derive(Debug, Clone)]
-pub struct BrokerOptions {
-    /// Where it listens; one virtual broker each.
-    pub listen: Vec<SocketAddr>,
-    /// Partitions of a topic that is made because somebody asks for it.
-    pub partitions: u32,
-}
-
-impl BrokerOptions {
-    /// One broker on a free port of loopback that keeps nothing.
-    pub fn sink(partitions: u32) -> Self {
-        Self {
-            listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
-            partitions,
-        }
-    }
-}
+pub use options::{BrokerOptions, LogKind};
 
 /// A running broker. Dropping it ends its thread.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! The broker's loop: listeners and connections on one poll, on one thread.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,10 +13,10 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use rustix::time::{ClockId, clock_gettime};
 use socket2::SockRef;
 
-use super::BrokerOptions;
+use super::options::BrokerOptions;
 use super::session::{Session, Turn};
 use super::state::State;
-use crate::base::clock::SECOND;
+use crate::base::clock::{self, Nanos, SECOND};
 
 const WAKE: Token = Token(usize::MAX);
 /// Bytes that one call discards at most.
@@ -30,6 +31,8 @@ pub struct Server {
     state: State,
     /// Connections that want another turn without being told by the poll.
     again: Vec<Token>,
+    /// When connections whose request waits are to be resumed; some of it is out of date.
+    alarms: BinaryHeap<Reverse<(Nanos, Token)>>,
     /// Where discarded bytes would go; the system never writes there.
     discard: Vec<u8>,
     cpu_ns: Arc<AtomicU64>,
@@ -57,8 +60,9 @@ impl Server {
             next_token: listeners.len(),
             listeners,
             sessions: HashMap::new(),
-            state: State::new(addresses.clone(), options.partitions),
+            state: State::new(addresses.clone(), options),
             again: Vec::new(),
+            alarms: BinaryHeap::new(),
             discard: vec![0; DISCARD_BYTES],
             cpu_ns: Arc::default(),
         };
@@ -74,8 +78,7 @@ impl Server {
     pub fn run(mut self) {
         let mut events = Events::with_capacity(1024);
         loop {
-            let wait = (!self.again.is_empty()).then_some(Duration::ZERO);
-            match self.poll.poll(&mut events, wait) {
+            match self.poll.poll(&mut events, self.wait()) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => return,
                 Ok(()) => {}
@@ -85,14 +88,43 @@ impl Server {
                 match event.token() {
                     WAKE => return,
                     Token(index) if index < self.listeners.len() => self.accept(index),
-                    token if !again.contains(&token) => self.serve(token),
+                    // It would not be read from, and so not be found to be over.
+                    token if event.is_read_closed() && self.waits(token) => self.close(token),
+                    token if !again.contains(&token) => self.turn(token, Session::serve),
                     _ => {}
                 }
             }
             for token in again {
-                self.serve(token);
+                self.turn(token, Session::serve);
             }
+            self.resume();
             self.cpu_ns.store(thread_cpu_ns(), Ordering::Relaxed);
+        }
+    }
+
+    /// How long there is nothing to do unless the poll says so.
+    fn wait(&self) -> Option<Duration> {
+        if !self.again.is_empty() || !self.state.woken.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let Reverse((at, _)) = self.alarms.peek()?;
+        Some(Duration::from_nanos(at.saturating_sub(clock::now())))
+    }
+
+    /// Resumes the connections whose request waited for something that happened, or long enough.
+    fn resume(&mut self) {
+        let mut ready: Vec<Token> = self.state.woken.drain().collect();
+        let now = clock::now();
+        while let Some(Reverse((at, token))) = self.alarms.peek().copied()
+            && at <= now
+        {
+            self.alarms.pop();
+            ready.push(token);
+        }
+        for token in ready {
+            if self.waits(token) {
+                self.turn(token, Session::resume);
+            }
         }
     }
 
@@ -104,25 +136,36 @@ impl Server {
             let interest = Interest::READABLE | Interest::WRITABLE;
             let registered = self.poll.registry().register(&mut stream, token, interest);
             if registered.is_ok() {
-                let session = Session::new(stream, index as i32 + 1);
+                let session = Session::new(stream, token, index as i32 + 1);
                 self.sessions.insert(token, session);
             }
         }
     }
 
-    fn serve(&mut self, token: Token) {
+    fn waits(&self, token: Token) -> bool {
+        let session = self.sessions.get(&token);
+        session.is_some_and(|session| session.waits_until().is_some())
+    }
+
+    fn turn(&mut self, token: Token, turn: fn(&mut Session, &mut State, &mut [u8]) -> Turn) {
         let Some(session) = self.sessions.get_mut(&token) else {
             return;
         };
-        match session.serve(&mut self.state, &mut self.discard) {
+        let waited = session.waits_until();
+        match turn(session, &mut self.state, &mut self.discard) {
             Turn::Idle => {}
             Turn::More => self.again.push(token),
-            Turn::Over => {
-                if let Some(mut session) = self.sessions.remove(&token) {
-                    // The socket closes either way.
-                    self.poll.registry().deregister(&mut session.stream).ok();
-                }
-            }
+            Turn::Over => return self.close(token),
+        }
+        if let Some(until) = session.waits_until().filter(|until| Some(*until) != waited) {
+            self.alarms.push(Reverse((until, token)));
+        }
+    }
+
+    fn close(&mut self, token: Token) {
+        if let Some(mut session) = self.sessions.remove(&token) {
+            // The socket closes either way.
+            self.poll.registry().deregister(&mut session.stream).ok();
         }
     }
 }

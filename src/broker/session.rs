@@ -2,13 +2,15 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use mio::Token;
 use mio::net::TcpStream;
 use rustix::buffer::spare_capacity;
 use rustix::net::{RecvFlags, recv};
 
-use super::handle::{self, Answer};
+use super::handle::{self, Answer, Caller};
 use super::skim::{SKIM_BYTES_MIN, Skim, Step};
 use super::state::State;
+use crate::base::clock::{self, Nanos};
 use crate::wire::api::ApiKey;
 use crate::wire::cursor::Cursor;
 use crate::wire::frame::{self, LENGTH_BYTES};
@@ -38,6 +40,8 @@ pub enum Turn {
 pub struct Session {
     /// Its socket.
     pub stream: TcpStream,
+    /// What the poll calls it.
+    token: Token,
     /// The virtual broker it was made to, from 1.
     node_id: i32,
     inbound: Vec<u8>,
@@ -47,20 +51,47 @@ pub struct Session {
     skim: Option<Skim>,
     /// Whether the last Produce request was a large one, so that the next may be.
     large: bool,
+    /// Whether `inbound` holds frames that were left because too many answers waited.
+    behind: bool,
+    /// The first frame of `inbound` can't be answered yet; those behind it wait for their turn.
+    waiting: Option<Waiting>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    since: Nanos,
+    until: Nanos,
 }
 
 impl Session {
     /// A connection to broker `node_id`.
-    pub fn new(stream: TcpStream, node_id: i32) -> Self {
+    pub fn new(stream: TcpStream, token: Token, node_id: i32) -> Self {
         Self {
             stream,
+            token,
             node_id,
             inbound: Vec::new(),
             outbound: Vec::new(),
             written: 0,
             skim: None,
             large: false,
+            behind: false,
+            waiting: None,
         }
+    }
+
+    /// The time at which a request that waits is to be handled again.
+    pub fn waits_until(&self) -> Option<Nanos> {
+        self.waiting.map(|waiting| waiting.until)
+    }
+
+    /// Handles the request that waits once more, and goes on when that answers it.
+    pub fn resume(&mut self, state: &mut State, discard: &mut [u8]) -> Turn {
+        if self.waiting.is_some() && self.handle(state).is_none() {
+            self.flush();
+            return Turn::Over;
+        }
+        self.serve(state, discard)
     }
 
     /// Reads, handles and answers what there is, within one turn. What is discarded unread goes to
@@ -71,15 +102,17 @@ impl Session {
             if !self.flush() {
                 return Turn::Over;
             }
-            if self.outbound.len() - self.written > OUTBOUND_BYTES_MAX {
+            if self.waiting.is_some() || self.is_full() {
                 return Turn::Idle;
             }
-            match self.read(discard) {
-                Ok(0) => return Turn::Over,
-                Ok(bytes) => taken += bytes,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Turn::Idle,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Turn::Over,
+            if !self.behind {
+                match self.read(discard) {
+                    Ok(0) => return Turn::Over,
+                    Ok(bytes) => taken += bytes,
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => return Turn::Idle,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => return Turn::Over,
+                }
             }
             if self.handle(state).is_none() {
                 // What was asked before is still answered, if the socket takes it.
@@ -88,6 +121,11 @@ impl Session {
             }
         }
         if self.flush() { Turn::More } else { Turn::Over }
+    }
+
+    /// Whether more answers wait than may.
+    fn is_full(&self) -> bool {
+        self.outbound.len() - self.written > OUTBOUND_BYTES_MAX
     }
 
     /// Reads once, or discards what the request coming in does not need.
@@ -115,7 +153,13 @@ impl Session {
     /// Handles what has come in; `None` when the connection is to be closed.
     fn handle(&mut self, state: &mut State) -> Option<()> {
         let mut taken = 0;
+        let now = clock::now();
+        let mut since = self.waiting.take().map_or(now, |waiting| waiting.since);
         loop {
+            self.behind = self.is_full();
+            if self.behind {
+                break;
+            }
             let bytes = &self.inbound[taken..];
             if let Some(skim) = &mut self.skim {
                 match skim.step(bytes).ok()? {
@@ -130,16 +174,29 @@ impl Session {
                 if answer == Answer::Close {
                     return None;
                 }
-            } else if let Some(frame_bytes) = large_produce(bytes)? {
+            } else if !state.keeps()
+                && let Some(frame_bytes) = large_produce(bytes)?
+            {
                 self.skim = Some(Skim::new(frame_bytes));
                 self.large = true;
             } else if let Some((frame, bytes)) = frame::split(bytes).ok()? {
-                let answer = handle::request(frame, self.node_id, state, &mut self.outbound);
+                let caller = Caller {
+                    node_id: self.node_id,
+                    connection: self.token,
+                    since,
+                    now,
+                };
+                match handle::request(frame, caller, state, &mut self.outbound) {
+                    Answer::Close => return None,
+                    Answer::Wait(until) => {
+                        self.waiting = Some(Waiting { since, until });
+                        break;
+                    }
+                    Answer::Done => {}
+                }
+                since = now;
                 taken += bytes;
                 self.large = false;
-                if answer == Answer::Close {
-                    return None;
-                }
             } else {
                 break;
             }
@@ -177,6 +234,6 @@ fn large_produce(bytes: &[u8]) -> Option<Option<usize>> {
     let (Ok(api), Ok(version)) = (cursor.i16(), cursor.i16()) else {
         return Some(None);
     };
-    let skimmed = handle::served(ApiKey(api), version) && ApiKey(api) == ApiKey::PRODUCE;
+    let skimmed = ApiKey(api) == ApiKey::PRODUCE && handle::serves_produce(version);
     Some((skimmed && length >= SKIM_BYTES_MIN).then_some(length))
 }

@@ -1,17 +1,17 @@
-//! What the virtual brokers share: topics, end offsets, producers' sequences.
+//! What the virtual brokers share: topics, producer ids, what is kept, who waits for more of it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 
-use crate::records::layout::{
-    ATTRIBUTES, BASE_OFFSET, BASE_SEQUENCE, BATCH_HEADER_BYTES, CONTROL, LAST_OFFSET_DELTA, LENGTH,
-    LENGTH_END, MAGIC, MAGIC_V2, PRODUCER_EPOCH, PRODUCER_ID, RECORD_COUNT, get,
-};
-use crate::records::writer::sequence_after;
-use crate::wire::broker_error::BrokerError;
+use mio::Token;
 
-/// Batches of a producer that are remembered per partition, as Kafka does.
-const BATCHES_REMEMBERED: usize = 5;
+use super::options::{BrokerOptions, LogKind};
+use super::partition::{Appended, Offered, Partition};
+use crate::wire::broker_error::BrokerError;
+use crate::wire::produce::TopicRef;
+
+/// A topic's id, as on the wire.
+pub type TopicId = [u8; 16];
 
 /// All there is to know.
 #[derive(Debug)]
@@ -22,67 +22,155 @@ pub struct State {
     pub partitions: u32,
     /// Topics by name.
     pub topics: HashMap<String, Topic>,
-    names: HashMap<[u8; 16], String>,
+    /// Connections whose wait may be over.
+    pub woken: HashSet<Token>,
+    log: LogKind,
+    names: HashMap<TopicId, String>,
     next_producer_id: i64,
+    kept: Kept,
+    /// Where records are inflated to be looked at.
+    scratch: Vec<u8>,
 }
 
 /// One topic.
 #[derive(Debug)]
 pub struct Topic {
     /// Its id.
-    pub id: [u8; 16],
+    pub id: TopicId,
     /// Its partitions.
     pub partitions: Vec<Partition>,
 }
 
-/// One partition, without its records.
-#[derive(Debug, Default)]
-pub struct Partition {
-    /// The offset of the next record.
-    pub end_offset: i64,
-    producers: HashMap<i64, Producer>,
+/// A partition that a request names.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The broker that was asked.
+    pub node_id: i32,
+    /// The topic.
+    pub topic: TopicRef<'a>,
+    /// The partition.
+    pub partition: i32,
 }
 
+/// Which batches are kept, over all partitions.
 #[derive(Debug, Default)]
-struct Producer {
-    epoch: i16,
-    /// First sequence, last sequence, base offset; newest last.
-    batches: VecDeque<(i32, i32, i64)>,
+struct Kept {
+    bytes: u64,
+    /// Topic and partition of each batch, oldest first.
+    order: VecDeque<(TopicId, u32)>,
 }
 
 impl State {
-    /// A state without topics.
-    pub fn new(brokers: Vec<SocketAddr>, partitions: u32) -> Self {
+    /// A state without topics, of brokers at `addresses`.
+    pub fn new(addresses: Vec<SocketAddr>, options: &BrokerOptions) -> Self {
         Self {
-            brokers,
-            partitions,
+            brokers: addresses,
+            partitions: options.partitions,
             topics: HashMap::new(),
+            woken: HashSet::new(),
+            log: options.log,
             names: HashMap::new(),
             next_producer_id: 1,
+            kept: Kept::default(),
+            scratch: Vec::new(),
         }
+    }
+
+    /// Whether records are kept.
+    pub fn keeps(&self) -> bool {
+        self.log != LogKind::Sink
     }
 
     /// The topic called `name`, made where there is none.
     pub fn topic_or_made(&mut self, name: &str) -> &mut Topic {
-        if !self.topics.contains_key(name) {
-            let mut id = [0; 16];
-            for byte in &mut id {
-                *byte = fastrand::u8(1..);
-            }
-            self.names.insert(id, name.to_owned());
-            let partitions = (0..self.partitions).map(|_| Partition::default()).collect();
-            self.topics
-                .insert(name.to_owned(), Topic { id, partitions });
-        }
-        self.topics.entry(name.to_owned()).or_insert_with(|| Topic {
-            id: [0; 16],
-            partitions: Vec::new(),
+        let keeps = self.keeps();
+        let (names, count) = (&mut self.names, self.partitions);
+        self.topics.entry(name.to_owned()).or_insert_with(|| {
+            let topic = Topic::new(count, keeps);
+            names.insert(topic.id, name.to_owned());
+            topic
         })
     }
 
     /// The name of the topic with `id`.
-    pub fn name_of(&self, id: &[u8; 16]) -> Option<&str> {
+    pub fn name_of(&self, id: &TopicId) -> Option<&str> {
         self.names.get(id).map(String::as_str)
+    }
+
+    /// The topic that a request names.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn topic(&mut self, topic: TopicRef<'_>) -> Result<&mut Topic, BrokerError> {
+        let (name, unknown) = match topic {
+            TopicRef::Name(name) => (Some(name), BrokerError::UNKNOWN_TOPIC_OR_PARTITION),
+            TopicRef::Id(id) => (
+                self.names.get(&id).map(String::as_str),
+                BrokerError::UNKNOWN_TOPIC_ID,
+            ),
+        };
+        let name = name.ok_or(unknown)?;
+        self.topics.get_mut(name).ok_or(unknown)
+    }
+
+    /// The partition at `place`.
+    ///
+    /// # Errors
+    /// When there is none, or another broker leads it.
+    pub fn partition(&mut self, place: &Place<'_>) -> Result<&mut Partition, BrokerError> {
+        let unknown = BrokerError::UNKNOWN_TOPIC_OR_PARTITION;
+        let index = usize::try_from(place.partition).map_err(|_| unknown)?;
+        let leader = self.leader_of(index);
+        let topic = self.topic(place.topic)?;
+        let partition = topic.partitions.get_mut(index).ok_or(unknown)?;
+        match leader == place.node_id {
+            true => Ok(partition),
+            false => Err(BrokerError::NOT_LEADER_OR_FOLLOWER),
+        }
+    }
+
+    /// Appends a batch at `place`, lets it be read, and drops what is too much now.
+    ///
+    /// # Errors
+    /// The error a broker answers.
+    pub fn append(
+        &mut self,
+        place: &Place<'_>,
+        offered: &Offered<'_>,
+    ) -> Result<Appended, BrokerError> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let appended = self
+            .partition(place)
+            .and_then(|partition| partition.append(offered, &mut scratch));
+        self.scratch = scratch;
+        let appended = appended?;
+        if appended.kept_bytes > 0 {
+            let topic = self.topic(place.topic)?.id;
+            let partition = self.partition(place)?;
+            let waiting = partition.reveal(partition.end_offset());
+            self.woken.extend(waiting);
+            self.kept.bytes += appended.kept_bytes;
+            self.kept.order.push_back((topic, place.partition as u32));
+            self.drop_oldest();
+        }
+        Ok(appended)
+    }
+
+    /// Drops the oldest batches until what is left is within the retention.
+    fn drop_oldest(&mut self) {
+        let LogKind::Memory { retention_bytes } = self.log else {
+            return;
+        };
+        while self.kept.bytes > retention_bytes
+            && let Some((id, index)) = self.kept.order.pop_front()
+        {
+            let topic = self
+                .names
+                .get(&id)
+                .and_then(|name| self.topics.get_mut(name));
+            let partition = topic.and_then(|topic| topic.partitions.get_mut(index as usize));
+            self.kept.bytes -= partition.and_then(Partition::drop_oldest).unwrap_or(0);
+        }
     }
 
     /// The broker that leads a partition.
@@ -97,178 +185,17 @@ impl State {
     }
 }
 
-impl Partition {
-    /// Takes one batch of `records_bytes`, of which `head` are the first bytes, by what its header
-    /// says, and gives the offset of its first record. Its CRC is not computed.
-    ///
-    /// # Errors
-    /// The error a broker answers.
-    pub fn append(&mut self, head: &[u8], records_bytes: usize) -> Result<i64, BrokerError> {
-        let batch = Head::read(head, records_bytes).ok_or(BrokerError::INVALID_RECORD)?;
-        let count = batch.record_count;
-        let consistent = count > 0 && batch.last_offset_delta.checked_add(1) == Some(count);
-        if batch.base_offset != 0 || batch.attributes & CONTROL != 0 || !consistent {
-            return Err(BrokerError::INVALID_RECORD);
+impl Topic {
+    /// An empty topic with an id of its own.
+    fn new(partitions: u32, keeps: bool) -> Self {
+        let mut id = [0; 16];
+        for byte in &mut id {
+            *byte = fastrand::u8(1..);
         }
-        if batch.producer_id >= 0 {
-            if batch.base_sequence < 0 {
-                return Err(BrokerError::INVALID_RECORD);
-            }
-            if let Some(offset) = self.check_sequence(&batch)? {
-                return Ok(offset);
-            }
+        let partitions = (0..partitions).map(|_| Partition::new(keeps));
+        Self {
+            id,
+            partitions: partitions.collect(),
         }
-        let offset = self.end_offset;
-        self.end_offset += i64::from(count);
-        if let Some(producer) = self.producers.get_mut(&batch.producer_id) {
-            if producer.batches.len() == BATCHES_REMEMBERED {
-                producer.batches.pop_front();
-            }
-            let sequences = (batch.base_sequence, batch.last_sequence);
-            producer
-                .batches
-                .push_back((sequences.0, sequences.1, offset));
-        }
-        Ok(offset)
-    }
-
-    /// The original offset of a batch that is there already; an error where a sequence is missing.
-    fn check_sequence(&mut self, batch: &Head) -> Result<Option<i64>, BrokerError> {
-        let known = self.producers.contains_key(&batch.producer_id);
-        let producer = self.producers.entry(batch.producer_id).or_default();
-        let (first, epoch) = (batch.base_sequence, batch.producer_epoch);
-        if !known || epoch > producer.epoch {
-            if known && first != 0 {
-                return Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER);
-            }
-            producer.epoch = epoch;
-            producer.batches.clear();
-            return Ok(None);
-        }
-        if epoch < producer.epoch {
-            return Err(BrokerError::INVALID_PRODUCER_EPOCH);
-        }
-        let same = |known: &&(i32, i32, i64)| known.0 == first && known.1 == batch.last_sequence;
-        if let Some((_, _, offset)) = producer.batches.iter().find(same) {
-            return Ok(Some(*offset));
-        }
-        let expected = producer
-            .batches
-            .back()
-            .map_or(0, |last| sequence_after(last.1, 1));
-        if first == expected {
-            return Ok(None);
-        }
-        Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER)
-    }
-}
-
-/// What a batch's header says that a broker looks at.
-#[derive(Debug)]
-struct Head {
-    base_offset: i64,
-    attributes: i16,
-    last_offset_delta: i32,
-    producer_id: i64,
-    producer_epoch: i16,
-    base_sequence: i32,
-    last_sequence: i32,
-    record_count: i32,
-}
-
-impl Head {
-    /// The header that `bytes` begin with; `None` when they are not the one batch of
-    /// `records_bytes` that they are to be.
-    fn read(bytes: &[u8], records_bytes: usize) -> Option<Self> {
-        let bytes = bytes.get(..BATCH_HEADER_BYTES)?;
-        let length = usize::try_from(i32::from_be_bytes(get(bytes, LENGTH))).ok()?;
-        if bytes[MAGIC] != MAGIC_V2 || length + LENGTH_END != records_bytes {
-            return None;
-        }
-        let last_offset_delta = i32::from_be_bytes(get(bytes, LAST_OFFSET_DELTA));
-        let base_sequence = i32::from_be_bytes(get(bytes, BASE_SEQUENCE));
-        Some(Self {
-            base_offset: i64::from_be_bytes(get(bytes, BASE_OFFSET)),
-            attributes: i16::from_be_bytes(get(bytes, ATTRIBUTES)),
-            last_offset_delta,
-            producer_id: i64::from_be_bytes(get(bytes, PRODUCER_ID)),
-            producer_epoch: i16::from_be_bytes(get(bytes, PRODUCER_EPOCH)),
-            base_sequence,
-            last_sequence: match base_sequence {
-                -1 => -1,
-                base => sequence_after(base, last_offset_delta as u32),
-            },
-            record_count: i32::from_be_bytes(get(bytes, RECORD_COUNT)),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::records::writer::{BatchWriter, EncodedHeaders, Identity, Record};
-
-    fn batch(identity: Identity, records: u32) -> Vec<u8> {
-        let headers = EncodedHeaders::none();
-        let mut buffer = Vec::new();
-        let mut writer = BatchWriter::begin(&mut buffer);
-        for _ in 0..records {
-            let record = Record {
-                timestamp_ms: 1,
-                key: None,
-                value: Some(b"v"),
-                headers: &headers,
-            };
-            writer.append(&mut buffer, &record);
-        }
-        writer.close(&mut buffer, identity);
-        buffer
-    }
-
-    fn numbered(base_sequence: i32, epoch: i16) -> Identity {
-        Identity {
-            producer_id: 9,
-            epoch,
-            base_sequence,
-            transactional: false,
-        }
-    }
-
-    fn put(partition: &mut Partition, records: &[u8]) -> Result<i64, BrokerError> {
-        partition.append(records, records.len())
-    }
-
-    #[test]
-    fn a_repeated_batch_gets_its_first_offset_and_a_gap_is_refused() {
-        let mut partition = Partition::default();
-        assert_eq!(put(&mut partition, &batch(Identity::NONE, 4)), Ok(0));
-        assert_eq!(put(&mut partition, &batch(numbered(0, 0), 3)), Ok(4));
-        assert_eq!(put(&mut partition, &batch(numbered(3, 0), 2)), Ok(7));
-        assert_eq!(put(&mut partition, &batch(numbered(0, 0), 3)), Ok(4));
-        let gap = Err(BrokerError::OUT_OF_ORDER_SEQUENCE_NUMBER);
-        assert_eq!(put(&mut partition, &batch(numbered(9, 0), 1)), gap);
-        assert_eq!(put(&mut partition, &batch(numbered(0, 1), 1)), Ok(9));
-        let old = Err(BrokerError::INVALID_PRODUCER_EPOCH);
-        assert_eq!(put(&mut partition, &batch(numbered(5, 0), 1)), old);
-    }
-
-    #[test]
-    fn batches_whose_header_is_wrong_are_refused() {
-        let mut partition = Partition::default();
-        let good = batch(Identity::NONE, 1);
-        let invalid = Err(BrokerError::INVALID_RECORD);
-        assert_eq!(put(&mut partition, &good[..65]), invalid);
-        assert_eq!(put(&mut partition, &good[..20]), invalid);
-        for at in [BASE_OFFSET, MAGIC, LAST_OFFSET_DELTA, RECORD_COUNT] {
-            let mut damaged = good.clone();
-            damaged[at] ^= 1;
-            assert_eq!(put(&mut partition, &damaged), invalid, "{at}");
-        }
-        let twice = [batch(Identity::NONE, 1), batch(Identity::NONE, 1)].concat();
-        assert_eq!(
-            put(&mut partition, &twice),
-            Err(BrokerError::INVALID_RECORD)
-        );
-        assert_eq!(partition.end_offset, 0);
     }
 }

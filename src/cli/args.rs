@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use crate::base::size::parse_bytes;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -289,13 +290,25 @@ pub struct TopicDelete {
 
 #[derive(Debug, clap::Args)]
 pub struct Broker {
-    /// Where to listen
+    /// Where to listen; further brokers take the ports behind it
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9092")]
     pub listen: SocketAddr,
+    /// Brokers of the cluster
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub brokers: u16,
     /// Partitions of a topic that is made by being asked for
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub partitions: u32,
-    /// What is kept: sink keeps nothing
-    #[arg(long, value_name = "LOG", default_value = "sink", value_parser = ["sink"])]
-    pub log: String,
+    /// What becomes of records: memory keeps them, sink acknowledges and drops them
+    #[arg(long, value_enum, value_name = "LOG", default_value = "memory")]
+    pub log: BrokerLog,
+    /// Bytes of batches that the memory log keeps over all partitions; the oldest go first
+    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = parse_bytes)]
+    pub retention_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum BrokerLog {
+    Memory,
+    Sink,
 }

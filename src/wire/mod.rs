@@ -4,6 +4,7 @@ pub mod api;
 pub mod broker_error;
 pub mod control;
 pub mod cursor;
+pub mod fetch;
 pub mod frame;
 pub mod guard;
 pub mod header;

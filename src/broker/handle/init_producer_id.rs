@@ -2,19 +2,12 @@
 
 use kafka_protocol::messages::{InitProducerIdRequest, InitProducerIdResponse, ProducerId};
 
-use super::{Answer, answer};
+use super::{Answer, Call};
 use crate::broker::state::State;
 use crate::wire::broker_error::BrokerError;
-use crate::wire::control::decode_request;
-use crate::wire::header::RequestHeader;
 
-pub fn handle(
-    header: &RequestHeader<'_>,
-    body: &[u8],
-    state: &mut State,
-    out: &mut Vec<u8>,
-) -> Answer {
-    let Ok(request) = decode_request::<InitProducerIdRequest>(body, header.version) else {
+pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
+    let Some(request) = call.decode::<InitProducerIdRequest>() else {
         return Answer::Close;
     };
     let response = if request.transactional_id.is_some() {
@@ -24,5 +17,5 @@ pub fn handle(
             .with_producer_id(ProducerId(state.producer_id()))
             .with_producer_epoch(0)
     };
-    answer::<InitProducerIdRequest>(header, header.version, &response, out)
+    call.answer::<InitProducerIdRequest>(&response, out)
 }

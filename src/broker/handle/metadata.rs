@@ -6,22 +6,18 @@ use kafka_protocol::messages::metadata_response::{
 use kafka_protocol::messages::{BrokerId, MetadataRequest, MetadataResponse, TopicName};
 use kafka_protocol::protocol::StrBytes;
 
-use super::{Answer, answer};
+use super::{Answer, Call};
 use crate::broker::state::State;
 use crate::wire::broker_error::BrokerError;
-use crate::wire::control::decode_request;
-use crate::wire::header::RequestHeader;
 
-pub fn handle(
-    header: &RequestHeader<'_>,
-    body: &[u8],
-    state: &mut State,
-    out: &mut Vec<u8>,
-) -> Answer {
-    let Ok(request) = decode_request::<MetadataRequest>(body, header.version) else {
+pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
+    let Some(request) = call.decode::<MetadataRequest>() else {
         return Answer::Close;
     };
-    let names: Vec<Option<String>> = match &request.topics {
+    // Version 0 has no null: there an empty list asks for all.
+    let wanted = request.topics.as_ref();
+    let wanted = wanted.filter(|topics| call.header.version > 0 || !topics.is_empty());
+    let names: Vec<Option<String>> = match wanted {
         None => state.topics.keys().cloned().map(Some).collect(),
         Some(topics) => topics
             .iter()
@@ -43,7 +39,7 @@ pub fn handle(
         .with_cluster_id(Some(StrBytes::from_static_str("kdyno-embedded")))
         .with_controller_id(BrokerId(1))
         .with_topics(topics);
-    answer::<MetadataRequest>(header, header.version, &response, out)
+    call.answer::<MetadataRequest>(&response, out)
 }
 
 fn topic(state: &mut State, name: Option<String>) -> MetadataResponseTopic {

@@ -1,13 +1,19 @@
 //! Requests to answers: one file an API, and the table of what is served.
 
 mod api_versions;
+mod fetch;
 mod init_producer_id;
+mod list_offsets;
 mod metadata;
 mod produce;
 
+use mio::Token;
+
 use super::skim::Skim;
 use super::state::State;
+use crate::base::clock::Nanos;
 use crate::wire::api::{ApiKey, Range};
+use crate::wire::control::{decode_request, encode_response};
 use crate::wire::cursor::Cursor;
 use crate::wire::header::RequestHeader;
 
@@ -16,22 +22,82 @@ use crate::wire::header::RequestHeader;
 pub enum Answer {
     /// It was answered, or needs no answer.
     Done,
+    /// It is to be handled again at this time, or when its connection is woken before.
+    Wait(Nanos),
     /// The connection is to be closed, as Kafka does with what it does not understand.
     Close,
 }
 
-/// The APIs served, with their versions.
-const SERVED: &[(ApiKey, Range)] = &[
-    (ApiKey::PRODUCE, Range { min: 3, max: 13 }),
-    (ApiKey::METADATA, Range { min: 1, max: 13 }),
-    (ApiKey::API_VERSIONS, Range { min: 0, max: 4 }),
-    (ApiKey::INIT_PRODUCER_ID, Range { min: 0, max: 5 }),
+/// Whose request it is, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller {
+    /// The virtual broker that was asked.
+    pub node_id: i32,
+    /// The connection it came over.
+    pub connection: Token,
+    /// When it was handled first.
+    pub since: Nanos,
+    /// When it is handled now: later than `since` where it had to wait.
+    pub now: Nanos,
+}
+
+/// A request on its way to its handler.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// Whose it is.
+    pub caller: Caller,
+    /// Its header.
+    pub header: RequestHeader<'a>,
+    /// What is behind the header.
+    pub body: &'a [u8],
+}
+
+/// An API that is served.
+struct Served {
+    api: ApiKey,
+    versions: Range,
+    /// Whether it reads what was written, which a sink does not keep.
+    reads: bool,
+    handle: fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer,
+}
+
+const SERVED: &[Served] = &[
+    serve(ApiKey::PRODUCE, 3, 13, produce::handle),
+    Served {
+        reads: true,
+        ..serve(ApiKey::FETCH, 4, 18, fetch::handle)
+    },
+    Served {
+        reads: true,
+        ..serve(ApiKey::LIST_OFFSETS, 1, 10, list_offsets::handle)
+    },
+    serve(ApiKey::METADATA, 0, 13, metadata::handle),
+    serve(ApiKey::API_VERSIONS, 0, 4, api_versions::handle),
+    serve(ApiKey::INIT_PRODUCER_ID, 0, 5, init_producer_id::handle),
 ];
 
-/// Whether `version` of `api` is served.
-pub fn served(api: ApiKey, version: i16) -> bool {
-    let mut served = SERVED.iter();
-    served.any(|(key, range)| *key == api && range.contains(version))
+const fn serve(
+    api: ApiKey,
+    min: i16,
+    max: i16,
+    handle: fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer,
+) -> Served {
+    Served {
+        api,
+        versions: Range { min, max },
+        reads: false,
+        handle,
+    }
+}
+
+/// What is served when records are kept, or aren't.
+fn offered(keeps: bool) -> impl Iterator<Item = &'static Served> {
+    SERVED.iter().filter(move |served| keeps || !served.reads)
+}
+
+/// Whether `version` of Produce is served.
+pub fn serves_produce(version: i16) -> bool {
+    SERVED[0].versions.contains(version)
 }
 
 /// Handles a Produce request of which only the batch headers were read.
@@ -39,38 +105,55 @@ pub fn skimmed(skim: &Skim, node_id: i32, state: &mut State, out: &mut Vec<u8>) 
     produce::skimmed(skim, node_id, state, out)
 }
 
-/// Handles one frame that came to broker `node_id`; its answer is appended to `out`.
-pub fn request(frame: &[u8], node_id: i32, state: &mut State, out: &mut Vec<u8>) -> Answer {
+/// Handles one frame; its answer is appended to `out`.
+pub fn request(frame: &[u8], caller: Caller, state: &mut State, out: &mut Vec<u8>) -> Answer {
     let mut cursor = Cursor::new(frame);
     let Ok(header) = RequestHeader::read(&mut cursor) else {
         return Answer::Close;
     };
-    let body = cursor.rest();
-    let version_fits = served(header.api, header.version);
-    match header.api {
-        ApiKey::API_VERSIONS => api_versions::handle(&header, version_fits, body, out),
-        _ if !version_fits => Answer::Close,
-        ApiKey::METADATA => metadata::handle(&header, body, state, out),
-        ApiKey::INIT_PRODUCER_ID => init_producer_id::handle(&header, body, state, out),
-        ApiKey::PRODUCE => produce::handle(&header, body, node_id, state, out),
+    let call = Call {
+        caller,
+        header,
+        body: cursor.rest(),
+    };
+    let mut offered = offered(state.keeps());
+    match offered.find(|served| served.api == header.api) {
+        Some(served) if served.versions.contains(header.version) => {
+            (served.handle)(&call, state, out)
+        }
+        Some(served) if served.api == ApiKey::API_VERSIONS => api_versions::refuse(&call, out),
         _ => Answer::Close,
     }
 }
 
-/// Appends a typed answer.
-fn answer<R: kafka_protocol::protocol::Request>(
-    header: &RequestHeader<'_>,
-    version: i16,
-    response: &R::Response,
-    out: &mut Vec<u8>,
-) -> Answer {
-    let encoded =
-        crate::wire::control::encode_response::<R>(response, version, header.correlation_id);
-    match encoded {
-        Ok(bytes) => {
-            out.extend_from_slice(&bytes);
-            Answer::Done
+impl Call<'_> {
+    /// The typed request; `None` when the bytes are none.
+    fn decode<R: kafka_protocol::protocol::Request>(&self) -> Option<R> {
+        decode_request::<R>(self.body, self.header.version).ok()
+    }
+
+    /// Appends a typed answer.
+    fn answer<R: kafka_protocol::protocol::Request>(
+        &self,
+        response: &R::Response,
+        out: &mut Vec<u8>,
+    ) -> Answer {
+        self.answer_as::<R>(self.header.version, response, out)
+    }
+
+    /// Appends a typed answer of another version than the request's.
+    fn answer_as<R: kafka_protocol::protocol::Request>(
+        &self,
+        version: i16,
+        response: &R::Response,
+        out: &mut Vec<u8>,
+    ) -> Answer {
+        match encode_response::<R>(response, version, self.header.correlation_id) {
+            Ok(bytes) => {
+                out.extend_from_slice(&bytes);
+                Answer::Done
+            }
+            Err(_) => Answer::Close,
         }
-        Err(_) => Answer::Close,
     }
 }

@@ -1,11 +1,12 @@
 //! Produce: each batch is judged by its header, counted and dropped.
 
-use super::Answer;
+use super::{Answer, Call};
+use crate::broker::partition::Offered;
 use crate::broker::skim::Skim;
-use crate::broker::state::State;
+use crate::broker::state::{Place, State};
 use crate::wire::api::ApiKey;
 use crate::wire::broker_error::BrokerError;
-use crate::wire::header::{RequestHeader, write_response_header};
+use crate::wire::header::write_response_header;
 use crate::wire::produce::{
     self, PartitionAnswer, TopicRef, reply_begin, reply_end, reply_partition, reply_topic,
     walk_request,
@@ -14,34 +15,18 @@ use crate::wire::sink::put_i32;
 
 type TopicAnswers<'a> = Vec<(TopicRef<'a>, Vec<PartitionAnswer>)>;
 
-/// One batch of a request.
-struct Batch<'a> {
-    acks: i16,
-    topic: TopicRef<'a>,
-    partition: i32,
-    head: &'a [u8],
-    records_bytes: usize,
-}
-
 /// Handles a request that was read whole.
-pub fn handle(
-    header: &RequestHeader<'_>,
-    body: &[u8],
-    node_id: i32,
-    state: &mut State,
-    out: &mut Vec<u8>,
-) -> Answer {
+pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
     let mut topics: TopicAnswers<'_> = Vec::new();
-    let walked = walk_request(body, header.version, |fields, request| {
+    let version = call.header.version;
+    let walked = walk_request(call.body, version, |fields, request| {
         let records = request.records.unwrap_or_default();
-        let batch = Batch {
-            acks: fields.acks,
+        let place = Place {
+            node_id: call.caller.node_id,
             topic: request.topic,
             partition: request.partition,
-            head: records,
-            records_bytes: records.len(),
         };
-        let answer = take(state, node_id, &batch);
+        let answer = take(state, fields.acks, &place, records, records.len());
         match topics.last_mut() {
             Some((topic, answers)) if *topic == request.topic => answers.push(answer),
             _ => topics.push((request.topic, vec![answer])),
@@ -49,7 +34,7 @@ pub fn handle(
     });
     match walked {
         Ok(fields) => respond(
-            (header.version, header.correlation_id),
+            (version, call.header.correlation_id),
             fields.acks,
             &topics,
             out,
@@ -66,14 +51,12 @@ pub fn skimmed(skim: &Skim, node_id: i32, state: &mut State, out: &mut Vec<u8>) 
         .map(|skimmed| {
             let topic = skimmed.topic(skim.version);
             let answers = skimmed.parts.iter().map(|part| {
-                let batch = Batch {
-                    acks: skim.acks,
+                let place = Place {
+                    node_id,
                     topic,
                     partition: part.partition,
-                    head: &part.head,
-                    records_bytes: part.records_bytes,
                 };
-                take(state, node_id, &batch)
+                take(state, skim.acks, &place, &part.head, part.records_bytes)
             });
             (topic, answers.collect())
         })
@@ -111,33 +94,28 @@ fn respond(
     Answer::Done
 }
 
-fn take(state: &mut State, node_id: i32, batch: &Batch<'_>) -> PartitionAnswer {
-    let result = match batch.acks {
-        -1..=1 => append(state, node_id, batch),
+/// Takes the batch of `bytes` that begins with `head`.
+fn take(
+    state: &mut State,
+    acks: i16,
+    place: &Place<'_>,
+    head: &[u8],
+    bytes: usize,
+) -> PartitionAnswer {
+    let offered = Offered {
+        head,
+        bytes,
+        log_append_time: false,
+    };
+    let result = match acks {
+        -1..=1 => state.append(place, &offered),
         _ => Err(BrokerError::INVALID_REQUIRED_ACKS),
     };
     PartitionAnswer {
-        partition: batch.partition,
+        partition: place.partition,
         error: result.err().unwrap_or(BrokerError::NONE),
-        base_offset: result.unwrap_or(-1),
-        log_append_time_ms: -1,
-        log_start_offset: if result.is_ok() { 0 } else { -1 },
+        base_offset: result.map_or(-1, |appended| appended.base_offset),
+        log_append_time_ms: result.map_or(-1, |appended| appended.append_time_ms),
+        log_start_offset: result.map_or(-1, |appended| appended.start_offset),
     }
-}
-
-fn append(state: &mut State, node_id: i32, batch: &Batch<'_>) -> Result<i64, BrokerError> {
-    let (name, unknown) = match &batch.topic {
-        TopicRef::Name(name) => (Some(*name), BrokerError::UNKNOWN_TOPIC_OR_PARTITION),
-        TopicRef::Id(id) => (state.name_of(id), BrokerError::UNKNOWN_TOPIC_ID),
-    };
-    let name = name.ok_or(unknown)?.to_owned();
-    let index = usize::try_from(batch.partition).map_err(|_| unknown)?;
-    let leader = state.leader_of(index);
-    let topic = state.topics.get_mut(&name).ok_or(unknown)?;
-    let partition = topic.partitions.get_mut(index);
-    let partition = partition.ok_or(BrokerError::UNKNOWN_TOPIC_OR_PARTITION)?;
-    if leader != node_id {
-        return Err(BrokerError::NOT_LEADER_OR_FOLLOWER);
-    }
-    partition.append(batch.head, batch.records_bytes)
 }

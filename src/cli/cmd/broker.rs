@@ -1,26 +1,54 @@
 //! `kdyno broker`.
 
 use std::io::Write;
+use std::net::SocketAddr;
 
-use crate::broker::{self, BrokerOptions};
+use crate::broker::{self, BrokerOptions, LogKind};
 use crate::cli::Failure;
-use crate::cli::args::Broker;
+use crate::cli::args::{Broker, BrokerLog};
 
 /// Serves until a signal ends the process.
 pub fn run(args: &Broker) -> Result<u8, Failure> {
+    let (log, words) = match args.log {
+        BrokerLog::Sink => (LogKind::Sink, "sink"),
+        BrokerLog::Memory => (
+            LogKind::Memory {
+                retention_bytes: args.retention_bytes,
+            },
+            "memory log",
+        ),
+    };
     let options = BrokerOptions {
-        listen: vec![args.listen],
+        listen: addresses(args)?,
         partitions: args.partitions,
+        log,
     };
     let running = broker::start(&options)
         .map_err(|e| Failure::Run(format!("can't listen on {}: {e}", args.listen)))?;
-    let line = format!(
-        "listening on {} ({} log)\n",
-        running.addresses()[0],
-        args.log
-    );
+    let addresses = running.addresses().iter().map(SocketAddr::to_string);
+    let addresses: Vec<String> = addresses.collect();
+    let line = format!("listening on {} ({words})\n", addresses.join(","));
     // A closed standard output leaves nobody to tell.
     std::io::stdout().write_all(line.as_bytes()).ok();
     running.wait();
     Ok(1)
+}
+
+/// Where each broker listens: port 0 is a free one for each, any other the first of a row.
+fn addresses(args: &Broker) -> Result<Vec<SocketAddr>, Failure> {
+    let first = args.listen.port();
+    let each = (0..args.brokers).map(|index| {
+        let port = match first {
+            0 => Some(0),
+            _ => first.checked_add(index),
+        };
+        port.map(|port| SocketAddr::new(args.listen.ip(), port))
+    });
+    each.collect::<Option<_>>().ok_or_else(|| {
+        Failure::Usage(format!(
+            "--brokers {}: the ports behind {first} end at {}",
+            args.brokers,
+            u16::MAX
+        ))
+    })
 }
