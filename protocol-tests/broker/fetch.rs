@@ -203,13 +203,13 @@ fn damaged_batches_are_refused_and_not_kept() {
     assert_eq!(data[0].high_watermark, 0);
 }
 
-fn offset_at(asker: &mut Asker, timestamp: i64) -> (i64, i64) {
+fn offset_at(asker: &mut Asker, version: i16, timestamp: i64) -> (i64, i64) {
     let wanted = ListOffsetsPartition::default().with_timestamp(timestamp);
     let topic = ListOffsetsTopic::default()
         .with_name(name(TOPIC))
         .with_partitions(vec![wanted]);
     let request = ListOffsetsRequest::default().with_topics(vec![topic]);
-    let response = asker.ask(9, &request);
+    let response = asker.ask(version, &request);
     let found = &response.topics[0].partitions[0];
     assert_eq!(found.error_code, 0);
     (found.offset, found.timestamp)
@@ -235,7 +235,10 @@ fn offsets_are_found_by_place_and_by_time() {
         (302, (-1, -1)),
     ];
     for (timestamp, found) in expected {
-        assert_eq!(offset_at(&mut asker, timestamp), found, "{timestamp}");
+        for version in 1..=10 {
+            let got = offset_at(&mut asker, version, timestamp);
+            assert_eq!(got, found, "{timestamp} in version {version}");
+        }
     }
 }
 
@@ -254,7 +257,7 @@ fn the_oldest_batches_of_all_partitions_go_when_there_are_too_many_bytes() {
     assert_eq!((data[0].high_watermark, data[1].high_watermark), (6, 4));
     assert_eq!(data[1].log_start_offset, 0);
     assert_eq!(records(&data[1]).len(), 2 * written.len());
-    assert_eq!(offset_at(&mut asker, -2), (4, -1));
+    assert_eq!(offset_at(&mut asker, 9, -2), (4, -1));
     let gone = read(&mut asker, 12, &fetch(12, id, vec![partition(0, 3)]));
     let out_of_range = BrokerError::OFFSET_OUT_OF_RANGE;
     assert_eq!(BrokerError(gone[0].error_code), out_of_range);

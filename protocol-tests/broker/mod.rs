@@ -1,6 +1,7 @@
 //! The embedded broker, asked by a plain client.
 
 mod fetch;
+mod groups;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -17,12 +18,23 @@ use crate::support::asker::Asker;
 
 /// A broker that keeps `retention_bytes`, with `partitions` per topic.
 fn memory(partitions: u32, retention_bytes: u64) -> Running {
+    start(1, partitions, LogKind::Memory { retention_bytes })
+}
+
+/// Brokers that keep what they get, with `partitions` per topic.
+fn cluster(brokers: usize, partitions: u32) -> Running {
+    let retention_bytes = 1 << 30;
+    start(brokers, partitions, LogKind::Memory { retention_bytes })
+}
+
+fn start(brokers: usize, partitions: u32, log: LogKind) -> Running {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = BrokerOptions {
-        listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
-        partitions,
-        log: LogKind::Memory { retention_bytes },
+        listen: vec![any; brokers],
+        log,
+        ..BrokerOptions::sink(partitions)
     };
-    broker::start(&options).expect("a free port")
+    broker::start(&options).expect("free ports")
 }
 
 fn name(topic: &str) -> TopicName {

@@ -4,6 +4,7 @@
 //! records of large requests are discarded unread, and no API that would read them is advertised.
 //! With a memory log every batch is checked to its last record, kept as it came, and can be read.
 
+mod group;
 mod handle;
 mod log;
 mod options;

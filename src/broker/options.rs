@@ -2,6 +2,8 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use crate::base::clock::Nanos;
+
 /// How the broker is set up.
 #[derive(Debug, Clone)]
 pub struct BrokerOptions {
@@ -11,6 +13,8 @@ pub struct BrokerOptions {
     pub partitions: u32,
     /// What becomes of records.
     pub log: LogKind,
+    /// How long the first members of a group wait for more, as `group.initial.rebalance.delay.ms`.
+    pub initial_rebalance_delay: Nanos,
 }
 
 /// What becomes of records.
@@ -32,6 +36,7 @@ impl BrokerOptions {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
             partitions,
             log: LogKind::Sink,
+            initial_rebalance_delay: 0,
         }
     }
 }

@@ -107,14 +107,16 @@ impl Server {
         if !self.again.is_empty() || !self.state.woken.is_empty() {
             return Some(Duration::ZERO);
         }
-        let Reverse((at, _)) = self.alarms.peek()?;
-        Some(Duration::from_nanos(at.saturating_sub(clock::now())))
+        let alarm = self.alarms.peek().map_or(Nanos::MAX, |alarm| alarm.0.0);
+        let at = alarm.min(self.state.next());
+        (at < Nanos::MAX).then(|| Duration::from_nanos(at.saturating_sub(clock::now())))
     }
 
     /// Resumes the connections whose request waited for something that happened, or long enough.
     fn resume(&mut self) {
-        let mut ready: Vec<Token> = self.state.woken.drain().collect();
         let now = clock::now();
+        self.state.tick(now);
+        let mut ready: Vec<Token> = self.state.woken.drain().collect();
         while let Some(Reverse((at, token))) = self.alarms.peek().copied()
             && at <= now
         {

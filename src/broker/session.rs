@@ -154,7 +154,7 @@ impl Session {
     fn handle(&mut self, state: &mut State) -> Option<()> {
         let mut taken = 0;
         let now = clock::now();
-        let mut since = self.waiting.take().map_or(now, |waiting| waiting.since);
+        let mut waited = self.waiting.take().map(|waiting| waiting.since);
         loop {
             self.behind = self.is_full();
             if self.behind {
@@ -180,9 +180,11 @@ impl Session {
                 self.skim = Some(Skim::new(frame_bytes));
                 self.large = true;
             } else if let Some((frame, bytes)) = frame::split(bytes).ok()? {
+                let since = waited.unwrap_or(now);
                 let caller = Caller {
                     node_id: self.node_id,
                     connection: self.token,
+                    again: waited.take().is_some(),
                     since,
                     now,
                 };
@@ -194,7 +196,6 @@ impl Session {
                     }
                     Answer::Done => {}
                 }
-                since = now;
                 taken += bytes;
                 self.large = false;
             } else {

@@ -5,8 +5,10 @@ use std::net::SocketAddr;
 
 use mio::Token;
 
+use super::group::{Group, Groups};
 use super::options::{BrokerOptions, LogKind};
 use super::partition::{Appended, Offered, Partition};
+use crate::base::clock::Nanos;
 use crate::wire::broker_error::BrokerError;
 use crate::wire::produce::TopicRef;
 
@@ -24,6 +26,7 @@ pub struct State {
     pub topics: HashMap<String, Topic>,
     /// Connections whose wait may be over.
     pub woken: HashSet<Token>,
+    groups: Groups,
     log: LogKind,
     names: HashMap<TopicId, String>,
     next_producer_id: i64,
@@ -68,6 +71,7 @@ impl State {
             partitions: options.partitions,
             topics: HashMap::new(),
             woken: HashSet::new(),
+            groups: Groups::new(options.initial_rebalance_delay),
             log: options.log,
             names: HashMap::new(),
             next_producer_id: 1,
@@ -176,6 +180,60 @@ impl State {
     /// The broker that leads a partition.
     pub fn leader_of(&self, partition: usize) -> i32 {
         (partition % self.brokers.len()) as i32 + 1
+    }
+
+    /// The broker that answers for the group, or whatever else, called `key`.
+    pub fn coordinator_of(&self, key: &str) -> i32 {
+        let hash = crc32c::crc32c(key.as_bytes()) as usize;
+        (hash % self.brokers.len()) as i32 + 1
+    }
+
+    /// Lets `act` change the group called `id`, made where there is none; for broker `node_id`.
+    ///
+    /// # Errors
+    /// When that is not the group's coordinator, or `id` is none.
+    pub fn group_made<T>(
+        &mut self,
+        id: &str,
+        node_id: i32,
+        act: impl FnOnce(&mut Group) -> T,
+    ) -> Result<T, BrokerError> {
+        if id.is_empty() {
+            return Err(BrokerError::INVALID_GROUP_ID);
+        }
+        self.check_coordinator(id, node_id)?;
+        Ok(self.groups.with_made(id, &mut self.woken, act))
+    }
+
+    /// Lets `act` change the group called `id`; for broker `node_id`.
+    ///
+    /// # Errors
+    /// When that is not the group's coordinator; `None` where there is no such group.
+    pub fn group<T>(
+        &mut self,
+        id: &str,
+        node_id: i32,
+        act: impl FnOnce(&mut Group) -> T,
+    ) -> Result<Option<T>, BrokerError> {
+        self.check_coordinator(id, node_id)?;
+        Ok(self.groups.with(id, &mut self.woken, act))
+    }
+
+    fn check_coordinator(&self, id: &str, node_id: i32) -> Result<(), BrokerError> {
+        match self.coordinator_of(id) == node_id {
+            true => Ok(()),
+            false => Err(BrokerError::NOT_COORDINATOR),
+        }
+    }
+
+    /// When something has to be done that nobody asks for.
+    pub fn next(&self) -> Nanos {
+        self.groups.next()
+    }
+
+    /// Does what is due without being asked for.
+    pub fn tick(&mut self, now: Nanos) {
+        self.groups.tick(now, &mut self.woken);
     }
 
     /// A producer id that nobody has.

@@ -2,9 +2,12 @@
 
 use std::net::SocketAddr;
 
-use crate::base::size::parse_bytes;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+
+use crate::base::clock::Nanos;
+use crate::base::size::parse_bytes;
+use crate::base::span;
 
 /// A dynamometer for Kafka.
 #[derive(Debug, Parser)]
@@ -305,6 +308,9 @@ pub struct Broker {
     /// Bytes of batches that the memory log keeps over all partitions; the oldest go first
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = parse_bytes)]
     pub retention_bytes: u64,
+    /// How long the first members of a consumer group wait for more
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = span::parse)]
+    pub initial_rebalance_delay: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -33,6 +33,8 @@ impl BrokerError {
     pub const REQUEST_TIMED_OUT: Self = Self(7);
     /// Message too large.
     pub const MESSAGE_TOO_LARGE: Self = Self(10);
+    /// Offset metadata too large.
+    pub const OFFSET_METADATA_TOO_LARGE: Self = Self(12);
     /// Network exception.
     pub const NETWORK_EXCEPTION: Self = Self(13);
     /// Coordinator load in progress.

@@ -12,6 +12,8 @@ use crate::broker::state::{Place, State};
 use crate::wire::broker_error::BrokerError;
 use crate::wire::produce::TopicRef;
 
+/// The first version with leader epochs.
+const EPOCHS_FROM: i16 = 4;
 /// Offset and timestamp where there is no such record.
 const NONE: (i64, i64) = (-1, -1);
 
@@ -26,7 +28,11 @@ pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
                 topic: TopicRef::Name(&topic.name),
                 partition: wanted.partition_index,
             };
-            partition(state, &place, wanted)
+            let answer = partition(state, &place, wanted);
+            match call.header.version {
+                EPOCHS_FROM.. if answer.offset >= 0 => answer.with_leader_epoch(0),
+                _ => answer,
+            }
         });
         ListOffsetsTopicResponse::default()
             .with_name(topic.name.clone())
@@ -50,10 +56,7 @@ fn partition(
     });
     let response = ListOffsetsPartitionResponse::default().with_partition_index(place.partition);
     match found {
-        Ok((offset, timestamp)) => response
-            .with_offset(offset)
-            .with_timestamp(timestamp)
-            .with_leader_epoch(if offset < 0 { -1 } else { 0 }),
+        Ok((offset, timestamp)) => response.with_offset(offset).with_timestamp(timestamp),
         Err(error) => response.with_error_code(error.0),
     }
 }

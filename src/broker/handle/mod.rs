@@ -2,11 +2,19 @@
 
 mod api_versions;
 mod fetch;
+mod find_coordinator;
+mod heartbeat;
 mod init_producer_id;
+mod join_group;
+mod leave_group;
 mod list_offsets;
 mod metadata;
+mod offset_commit;
+mod offset_fetch;
 mod produce;
+mod sync_group;
 
+use kafka_protocol::protocol::{Request, StrBytes};
 use mio::Token;
 
 use super::skim::Skim;
@@ -35,9 +43,11 @@ pub struct Caller {
     pub node_id: i32,
     /// The connection it came over.
     pub connection: Token,
+    /// Whether it was handled before and had to wait.
+    pub again: bool,
     /// When it was handled first.
     pub since: Nanos,
-    /// When it is handled now: later than `since` where it had to wait.
+    /// When it is handled now.
     pub now: Nanos,
 }
 
@@ -58,35 +68,40 @@ struct Served {
     versions: Range,
     /// Whether it reads what was written, which a sink does not keep.
     reads: bool,
-    handle: fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer,
+    handle: Handle,
 }
 
 const SERVED: &[Served] = &[
     serve(ApiKey::PRODUCE, 3, 13, produce::handle),
-    Served {
-        reads: true,
-        ..serve(ApiKey::FETCH, 4, 18, fetch::handle)
-    },
-    Served {
-        reads: true,
-        ..serve(ApiKey::LIST_OFFSETS, 1, 10, list_offsets::handle)
-    },
+    reads(ApiKey::FETCH, 4, 18, fetch::handle),
+    reads(ApiKey::LIST_OFFSETS, 1, 10, list_offsets::handle),
     serve(ApiKey::METADATA, 0, 13, metadata::handle),
+    reads(ApiKey::OFFSET_COMMIT, 2, 9, offset_commit::handle),
+    reads(ApiKey::OFFSET_FETCH, 1, 9, offset_fetch::handle),
+    reads(ApiKey::FIND_COORDINATOR, 0, 6, find_coordinator::handle),
+    reads(ApiKey::JOIN_GROUP, 0, 9, join_group::handle),
+    reads(ApiKey::HEARTBEAT, 0, 4, heartbeat::handle),
+    reads(ApiKey::LEAVE_GROUP, 0, 5, leave_group::handle),
+    reads(ApiKey::SYNC_GROUP, 0, 5, sync_group::handle),
     serve(ApiKey::API_VERSIONS, 0, 4, api_versions::handle),
     serve(ApiKey::INIT_PRODUCER_ID, 0, 5, init_producer_id::handle),
 ];
 
-const fn serve(
-    api: ApiKey,
-    min: i16,
-    max: i16,
-    handle: fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer,
-) -> Served {
+type Handle = fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer;
+
+const fn serve(api: ApiKey, min: i16, max: i16, handle: Handle) -> Served {
     Served {
         api,
         versions: Range { min, max },
         reads: false,
         handle,
+    }
+}
+
+const fn reads(api: ApiKey, min: i16, max: i16, handle: Handle) -> Served {
+    Served {
+        reads: true,
+        ..serve(api, min, max, handle)
     }
 }
 
@@ -126,23 +141,27 @@ pub fn request(frame: &[u8], caller: Caller, state: &mut State, out: &mut Vec<u8
     }
 }
 
+fn text(text: &str) -> StrBytes {
+    StrBytes::from_string(text.to_owned())
+}
+
+fn shown(text: &StrBytes) -> String {
+    text.to_string()
+}
+
 impl Call<'_> {
     /// The typed request; `None` when the bytes are none.
-    fn decode<R: kafka_protocol::protocol::Request>(&self) -> Option<R> {
+    fn decode<R: Request>(&self) -> Option<R> {
         decode_request::<R>(self.body, self.header.version).ok()
     }
 
     /// Appends a typed answer.
-    fn answer<R: kafka_protocol::protocol::Request>(
-        &self,
-        response: &R::Response,
-        out: &mut Vec<u8>,
-    ) -> Answer {
+    fn answer<R: Request>(&self, response: &R::Response, out: &mut Vec<u8>) -> Answer {
         self.answer_as::<R>(self.header.version, response, out)
     }
 
     /// Appends a typed answer of another version than the request's.
-    fn answer_as<R: kafka_protocol::protocol::Request>(
+    fn answer_as<R: Request>(
         &self,
         version: i16,
         response: &R::Response,

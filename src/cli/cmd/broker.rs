@@ -22,6 +22,7 @@ pub fn run(args: &Broker) -> Result<u8, Failure> {
         listen: addresses(args)?,
         partitions: args.partitions,
         log,
+        initial_rebalance_delay: args.initial_rebalance_delay,
     };
     let running = broker::start(&options)
         .map_err(|e| Failure::Run(format!("can't listen on {}: {e}", args.listen)))?;
