@@ -83,6 +83,7 @@ fn allocations(broker: &OwnBroker, workload: &Workload) -> (u64, Ran) {
         .control(&bootstrap, &Pins::default());
     options.connect.handshake.required = [ApiKey::PRODUCE, ApiKey::METADATA].into();
     options.topics = vec![TOPIC.into()];
+    options.allow_auto_topic_creation = true;
     let control = ControlPlane::start(options, team.posts()).unwrap();
     control.bootstrap().unwrap();
     let known = control.wait_for(Duration::from_secs(10), |snapshot| {

@@ -229,7 +229,8 @@ fn a_broker_that_stands_still_shows_in_every_record_that_was_due_meanwhile() {
             &broker.address,
             "-t",
             "t",
-            "--existing-topic",
+            "--partitions",
+            "6",
             "--json",
         ])
         .args(["-r", "1000", "-d", "4s", "-X", "buffer.memory=65536"])

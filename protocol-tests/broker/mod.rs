@@ -1,5 +1,6 @@
 //! The embedded broker, asked by a plain client.
 
+mod admin;
 mod fetch;
 mod groups;
 

@@ -61,6 +61,12 @@ impl Log {
         Some((bytes, oldest.last_offset + 1))
     }
 
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> u64 {
+        let batches = self.batches.iter();
+        batches.map(|batch| batch.bytes.len() as u64).sum()
+    }
+
     /// The batches that hold records from `offset` on and below `end`, oldest first.
     pub fn read(&self, offset: i64, end: i64) -> impl Iterator<Item = &[u8]> {
         let first = self

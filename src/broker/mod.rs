@@ -4,6 +4,7 @@
 //! records of large requests are discarded unread, and no API that would read them is advertised.
 //! With a memory log every batch is checked to its last record, kept as it came, and can be read.
 
+mod config;
 mod group;
 mod handle;
 mod log;
@@ -13,6 +14,7 @@ mod server;
 mod session;
 mod skim;
 mod state;
+mod topics;
 
 use std::io;
 use std::net::SocketAddr;

@@ -85,6 +85,11 @@ impl Partition {
         self.high_watermark
     }
 
+    /// Bytes that it keeps.
+    pub fn bytes(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::bytes)
+    }
+
     /// Lets everything below `offset` be read; gives the connections that wait for it.
     pub fn reveal(&mut self, offset: i64) -> HashSet<Token> {
         self.high_watermark = self.high_watermark.max(offset);

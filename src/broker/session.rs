@@ -174,7 +174,7 @@ impl Session {
                 if answer == Answer::Close {
                     return None;
                 }
-            } else if !state.keeps()
+            } else if !state.topics.keeps()
                 && let Some(frame_bytes) = large_produce(bytes)?
             {
                 self.skim = Some(Skim::new(frame_bytes));

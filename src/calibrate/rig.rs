@@ -92,6 +92,7 @@ impl Rig {
         let mut options = settings.control(&bootstrap, &Pins::default());
         options.connect.handshake.required = [ApiKey::PRODUCE, ApiKey::METADATA].into();
         options.topics = vec![TOPIC.into()];
+        options.allow_auto_topic_creation = true;
         let control = ControlPlane::start(options, team.posts()).map_err(|e| text(&e))?;
         control.bootstrap().map_err(|e| text(&e))?;
         let known = control.wait_for(Duration::from_secs(10), |snapshot| {

@@ -60,8 +60,11 @@ pub fn drive(
     // From here on there may be topics to delete.
     let stop = Arc::new(Stop::default());
     let signalled = signal::watch(&stop);
-    let rules = plan.topic_rules.as_ref().filter(|_| embedded.is_none());
-    let topics = rules.map(|rules| {
+    let rules = plan.topic_rules.as_ref().map(|rules| match embedded {
+        Some(_) => rules.of_embedded(plan.embedded_partitions),
+        None => rules.clone(),
+    });
+    let topics = rules.as_ref().map(|rules| {
         Topics::prepare(&control, &plan.workload.topics, rules, |line| {
             // A closed standard error leaves nobody to tell.
             writeln!(std::io::stderr(), "kdyno: {line}").ok();
@@ -76,8 +79,10 @@ pub fn drive(
     let snapshot = await_topics(&control, &plan.workload.topics, limit)?;
     check_partitions(plan, &snapshot)?;
     let ran = run_load(&plan.workload, team, &control, &stop, witness).map_err(Failure::Run)?;
-    let made = topics.as_ref().map_or(&[][..], Topics::made).to_vec();
-    let told = topics.as_ref().map(|topics| topics.min_insync().clone());
+    // What was made of a broker that ends now is nothing to speak of.
+    let told = topics.as_ref().filter(|_| embedded.is_none());
+    let made = told.map_or(&[][..], Topics::made).to_vec();
+    let told = told.map(|topics| topics.min_insync().clone());
     Ok(Driven {
         ran,
         snapshot,

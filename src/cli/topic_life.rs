@@ -38,6 +38,23 @@ pub struct Making {
     pub configs: Vec<(String, String)>,
 }
 
+impl TopicRules {
+    /// The rules where the broker is kdyno's own: what is missing is made, with `partitions` unless
+    /// they say otherwise, and ends with the broker.
+    pub fn of_embedded(&self, partitions: u32) -> Self {
+        let usual = Making {
+            partitions,
+            replication_factor: None,
+            configs: Vec::new(),
+        };
+        Self {
+            making: Some(self.making.clone().unwrap_or(usual)),
+            keep: true,
+            ..self.clone()
+        }
+    }
+}
+
 /// Topics that are ready to be written to. Those that were made are deleted when it is dropped.
 pub struct Topics<'a> {
     admin: Admin<'a>,

@@ -129,6 +129,8 @@ impl BrokerError {
     pub const RESOURCE_NOT_FOUND: Self = Self(91);
     /// Unknown topic id.
     pub const UNKNOWN_TOPIC_ID: Self = Self(100);
+    /// Mismatched endpoint type.
+    pub const MISMATCHED_ENDPOINT_TYPE: Self = Self(114);
     /// Inconsistent topic id.
     pub const INCONSISTENT_TOPIC_ID: Self = Self(103);
     /// Rebootstrap required.

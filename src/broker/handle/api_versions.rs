@@ -12,7 +12,7 @@ pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
     if call.decode::<ApiVersionsRequest>().is_none() {
         return Answer::Close;
     }
-    let keys = offered(state.keeps()).map(versions).collect();
+    let keys = offered(state.topics.keeps()).map(versions).collect();
     let response = ApiVersionsResponse::default().with_api_keys(keys);
     call.answer::<ApiVersionsRequest>(&response, out)
 }

@@ -6,7 +6,8 @@ use kafka_protocol::messages::fetch_request::FetchPartition;
 
 use super::{Answer, Call};
 use crate::base::clock::MILLISECOND;
-use crate::broker::state::{Place, State};
+use crate::broker::state::State;
+use crate::broker::topics::Place;
 use crate::wire::api::ApiKey;
 use crate::wire::broker_error::BrokerError;
 use crate::wire::fetch::{
@@ -37,7 +38,7 @@ pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
         let of = topic_ref(call, &topic.topic, topic.topic_id.as_bytes());
         for wanted in &topic.partitions {
             // One that is not there has been answered with its error.
-            if let Ok(partition) = state.partition(&reading.place(of, wanted.partition)) {
+            if let Ok(partition) = state.topics.partition(&reading.place(of, wanted.partition)) {
                 partition.wait(call.caller.connection);
             }
         }
@@ -127,7 +128,7 @@ impl<'a> Reading<'a> {
     ) {
         let version = self.call.header.version;
         let offset = wanted.fetch_offset;
-        let found = state.partition(&self.place(topic, wanted.partition));
+        let found = state.topics.partition(&self.place(topic, wanted.partition));
         let found = found.and_then(|partition| {
             if wanted.current_leader_epoch > 0 {
                 return Err(BrokerError::UNKNOWN_LEADER_EPOCH);

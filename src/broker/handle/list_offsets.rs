@@ -8,7 +8,8 @@ use kafka_protocol::messages::{ListOffsetsRequest, ListOffsetsResponse};
 
 use super::{Answer, Call};
 use crate::broker::partition::Partition;
-use crate::broker::state::{Place, State};
+use crate::broker::state::State;
+use crate::broker::topics::Place;
 use crate::wire::broker_error::BrokerError;
 use crate::wire::produce::TopicRef;
 
@@ -47,7 +48,7 @@ fn partition(
     place: &Place<'_>,
     wanted: &ListOffsetsPartition,
 ) -> ListOffsetsPartitionResponse {
-    let found = state.partition(place).and_then(|partition| {
+    let found = state.topics.partition(place).and_then(|partition| {
         // The only epoch there is is 0.
         match wanted.current_leader_epoch {
             ..=0 => find(partition, wanted.timestamp),

@@ -1,9 +1,17 @@
 //! Requests to answers: one file an API, and the table of what is served.
 
 mod api_versions;
+mod create_partitions;
+mod create_topics;
+mod delete_topics;
+mod describe_cluster;
+mod describe_configs;
+mod describe_log_dirs;
+mod describe_topic_partitions;
 mod fetch;
 mod find_coordinator;
 mod heartbeat;
+mod incremental_alter_configs;
 mod init_producer_id;
 mod join_group;
 mod leave_group;
@@ -84,7 +92,25 @@ const SERVED: &[Served] = &[
     reads(ApiKey::LEAVE_GROUP, 0, 5, leave_group::handle),
     reads(ApiKey::SYNC_GROUP, 0, 5, sync_group::handle),
     serve(ApiKey::API_VERSIONS, 0, 4, api_versions::handle),
+    serve(ApiKey::CREATE_TOPICS, 2, 7, create_topics::handle),
+    serve(ApiKey::DELETE_TOPICS, 1, 6, delete_topics::handle),
     serve(ApiKey::INIT_PRODUCER_ID, 0, 5, init_producer_id::handle),
+    serve(ApiKey::DESCRIBE_CONFIGS, 1, 4, describe_configs::handle),
+    serve(ApiKey::DESCRIBE_LOG_DIRS, 1, 4, describe_log_dirs::handle),
+    serve(ApiKey::CREATE_PARTITIONS, 0, 3, create_partitions::handle),
+    serve(
+        ApiKey::INCREMENTAL_ALTER_CONFIGS,
+        0,
+        1,
+        incremental_alter_configs::handle,
+    ),
+    serve(ApiKey::DESCRIBE_CLUSTER, 0, 2, describe_cluster::handle),
+    serve(
+        ApiKey::DESCRIBE_TOPIC_PARTITIONS,
+        0,
+        0,
+        describe_topic_partitions::handle,
+    ),
 ];
 
 type Handle = fn(&Call<'_>, &mut State, &mut Vec<u8>) -> Answer;
@@ -131,7 +157,7 @@ pub fn request(frame: &[u8], caller: Caller, state: &mut State, out: &mut Vec<u8
         header,
         body: cursor.rest(),
     };
-    let mut offered = offered(state.keeps());
+    let mut offered = offered(state.topics.keeps());
     match offered.find(|served| served.api == header.api) {
         Some(served) if served.versions.contains(header.version) => {
             (served.handle)(&call, state, out)
@@ -140,6 +166,12 @@ pub fn request(frame: &[u8], caller: Caller, state: &mut State, out: &mut Vec<u8
         _ => Answer::Close,
     }
 }
+
+/// What settings belong to, as requests number it: topics.
+const TOPIC: i8 = 2;
+/// And brokers.
+const BROKER: i8 = 4;
+const CLUSTER_ID: &str = "kdyno-embedded";
 
 fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())

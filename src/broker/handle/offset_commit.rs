@@ -10,7 +10,6 @@ use super::{Answer, Call, shown};
 use crate::broker::group::{Committed, Group};
 use crate::broker::state::State;
 use crate::wire::broker_error::BrokerError;
-use crate::wire::produce::TopicRef;
 
 /// Bytes of metadata that a position may have: Kafka's `offset.metadata.max.bytes`.
 const METADATA_BYTES_MAX: usize = 4096;
@@ -20,7 +19,7 @@ pub fn handle(call: &Call<'_>, state: &mut State, out: &mut Vec<u8>) -> Answer {
         return Answer::Close;
     };
     let counts = request.topics.iter().map(|topic| {
-        let found = state.topic(TopicRef::Name(&topic.name));
+        let found = state.topics.get(&topic.name);
         found.map_or(0, |topic| topic.partitions.len())
     });
     let counts: Vec<usize> = counts.collect();

@@ -1,9 +1,9 @@
 //! Produce: each batch is judged by its header, counted and dropped.
 
 use super::{Answer, Call};
-use crate::broker::partition::Offered;
 use crate::broker::skim::Skim;
-use crate::broker::state::{Place, State};
+use crate::broker::state::State;
+use crate::broker::topics::Place;
 use crate::wire::api::ApiKey;
 use crate::wire::broker_error::BrokerError;
 use crate::wire::header::write_response_header;
@@ -102,13 +102,9 @@ fn take(
     head: &[u8],
     bytes: usize,
 ) -> PartitionAnswer {
-    let offered = Offered {
-        head,
-        bytes,
-        log_append_time: false,
-    };
+    let (topics, woken) = (&mut state.topics, &mut state.woken);
     let result = match acks {
-        -1..=1 => state.append(place, &offered),
+        -1..=1 => topics.append(place, (head, bytes), woken),
         _ => Err(BrokerError::INVALID_REQUIRED_ACKS),
     };
     PartitionAnswer {
