@@ -1,6 +1,7 @@
 //! Real Apache Kafka, provisioned by the tests themselves: the last word on every byte.
 
 mod cluster;
+mod embedded;
 mod faults;
 mod jars;
 mod perf_tool;
@@ -41,8 +42,17 @@ pub fn shared(version: &'static str) -> Option<Arc<Cluster>> {
 
 /// A cluster of its own, for tests that stop brokers.
 pub fn start(version: &'static str, options: ClusterOptions) -> Option<Cluster> {
-    match jars::class_path(version).and_then(|class_path| Cluster::start(&class_path, options)) {
-        Ok(cluster) => Some(cluster),
+    let class_path = jars::class_path(version);
+    required(
+        version,
+        class_path.and_then(|path| Cluster::start(&path, options)),
+    )
+}
+
+/// What was to be had of `version`; where it wasn't, one line says why, unless it has to be.
+fn required<T>(version: &str, found: Result<T, String>) -> Option<T> {
+    match found {
+        Ok(found) => Some(found),
         Err(why) if std::env::var_os("KDYNO_REQUIRE_KAFKA").is_some_and(|v| v == "1") => {
             panic!("Apache Kafka {version} is required here: {why}")
         }

@@ -2,9 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::Cluster;
+
+/// Runs the tool of class `class` with `args`, however it ends.
+pub fn java(class_path: &Path, logging: Option<&Path>, class: &str, args: &[&str]) -> Output {
+    let logging = logging.map(|file| format!("-Dlog4j2.configurationFile=file:{}", file.display()));
+    Command::new("java")
+        .args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
+        .args(logging)
+        .arg("-cp")
+        .arg(class_path.join("*"))
+        .arg(class)
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("java was there when its version was asked for")
+}
 
 impl Cluster {
     /// Runs the tool of class `class` with `args` and gives its standard output.
@@ -25,19 +41,8 @@ impl Cluster {
 
     /// Runs the tool of class `class` with `args`, however it ends.
     pub fn tool_output(&self, class: &str, args: &[&str]) -> Output {
-        Command::new("java")
-            .args(["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
-            .arg(format!(
-                "-Dlog4j2.configurationFile=file:{}",
-                self.folder().join("log4j2.properties").display()
-            ))
-            .arg("-cp")
-            .arg(self.class_path.join("*"))
-            .arg(class)
-            .args(args)
-            .stdin(Stdio::null())
-            .output()
-            .expect("java was there when the cluster started")
+        let logging = self.folder().join("log4j2.properties");
+        java(&self.class_path, Some(&logging), class, args)
     }
 
     /// Makes a topic with Kafka's own tool; `configs` are `key=value`.
