@@ -6,7 +6,7 @@
 //!
 //! | room | imports | what it is |
 //! |---|---|---|
-//! | [`base`] | – | sizes, rates, durations, the clock, random streams, secrets |
+//! | [`base`] | – | sizes, rates, durations, the clock and its alarms, random streams, secrets |
 //! | [`wire`] | base | bytes ⇄ messages: cursor, frames, headers, layouts as data, the guard |
 //! | [`records`] | base, wire | record batches v2: write, re-stamp, read, compress |
 //! | [`measure`] | base | histograms, parts of latency, intervals, verdicts |

@@ -3,6 +3,7 @@
 mod admin;
 mod fetch;
 mod groups;
+mod holds;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -1,5 +1,6 @@
-//! Small words everything speaks: time, sizes, rates, random streams, secrets.
+//! Small words everything speaks: time and its alarms, sizes, rates, random streams, secrets.
 
+pub mod alarm;
 pub mod clock;
 mod decimal;
 pub mod rate;

@@ -7,6 +7,7 @@
 mod config;
 mod group;
 mod handle;
+mod holds;
 mod log;
 mod options;
 mod partition;
@@ -24,7 +25,7 @@ use std::thread::JoinHandle;
 
 use mio::Waker;
 
-pub use options::{BrokerOptions, LogKind};
+pub use options::{BrokerOptions, Holding, LogKind};
 
 /// A running broker. Dropping it ends its thread.
 #[derive(Debug)]

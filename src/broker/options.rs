@@ -1,6 +1,7 @@
 //! How an embedded broker is set up.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use crate::base::clock::Nanos;
 
@@ -13,6 +14,8 @@ pub struct BrokerOptions {
     pub partitions: u32,
     /// What becomes of records.
     pub log: LogKind,
+    /// How long each answer is held, and how long what was written can't be read.
+    pub holds: Holding,
     /// How long the first members of a group wait for more, as `group.initial.rebalance.delay.ms`.
     pub initial_rebalance_delay: Nanos,
 }
@@ -29,6 +32,17 @@ pub enum LogKind {
     },
 }
 
+/// What a broker holds back, to be a known cause of latency.
+#[derive(Debug, Clone, Default)]
+pub struct Holding {
+    /// How long every answer is held.
+    pub answers: Nanos,
+    /// How long records that were appended can't be read.
+    pub appends: Nanos,
+    /// Where each hold is written down, in nanoseconds.
+    pub log: Option<PathBuf>,
+}
+
 impl BrokerOptions {
     /// One broker on a free port of loopback that keeps nothing.
     pub fn sink(partitions: u32) -> Self {
@@ -36,6 +50,7 @@ impl BrokerOptions {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 0))],
             partitions,
             log: LogKind::Sink,
+            holds: Holding::default(),
             initial_rebalance_delay: 0,
         }
     }

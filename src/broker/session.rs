@@ -1,5 +1,6 @@
 //! One connection: bytes in, frames to handlers, answers out, in order.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 
 use mio::Token;
@@ -8,6 +9,7 @@ use rustix::buffer::spare_capacity;
 use rustix::net::{RecvFlags, recv};
 
 use super::handle::{self, Answer, Caller};
+use super::holds::Holds;
 use super::skim::{SKIM_BYTES_MIN, Skim, Step};
 use super::state::State;
 use crate::base::clock::{self, Nanos};
@@ -47,6 +49,12 @@ pub struct Session {
     inbound: Vec<u8>,
     outbound: Vec<u8>,
     written: usize,
+    /// What of `outbound` may be written.
+    released: usize,
+    /// Answers behind that, which are held back, the oldest first.
+    held: VecDeque<Held>,
+    /// The alarm that was set for it.
+    alarm: Option<Nanos>,
     /// The large Produce request that is coming in.
     skim: Option<Skim>,
     /// Whether the last Produce request was a large one, so that the next may be.
@@ -63,6 +71,15 @@ struct Waiting {
     until: Nanos,
 }
 
+/// An answer that may not be written yet.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    since: Nanos,
+    until: Nanos,
+    /// Where it ends in `outbound`.
+    end: usize,
+}
+
 impl Session {
     /// A connection to broker `node_id`.
     pub fn new(stream: TcpStream, token: Token, node_id: i32) -> Self {
@@ -73,6 +90,9 @@ impl Session {
             inbound: Vec::new(),
             outbound: Vec::new(),
             written: 0,
+            released: 0,
+            held: VecDeque::new(),
+            alarm: None,
             skim: None,
             large: false,
             behind: false,
@@ -80,15 +100,26 @@ impl Session {
         }
     }
 
-    /// The time at which a request that waits is to be handled again.
-    pub fn waits_until(&self) -> Option<Nanos> {
-        self.waiting.map(|waiting| waiting.until)
+    /// Whether a request waits.
+    pub fn waits(&self) -> bool {
+        self.waiting.is_some()
     }
 
-    /// Handles the request that waits once more, and goes on when that answers it.
+    /// The time of an alarm that is to be set for it: when an answer that is held goes out, or a
+    /// request that waits is handled again. It is told once.
+    pub fn alarm(&mut self) -> Option<Nanos> {
+        let wait = self.waiting.map(|waiting| waiting.until);
+        let hold = self.held.front().map(|held| held.until);
+        let next = wait.into_iter().chain(hold).min();
+        let news = next.filter(|_| next != self.alarm);
+        self.alarm = next;
+        news
+    }
+
+    /// Handles the request that waits once more, if one does, and goes on where that is possible.
     pub fn resume(&mut self, state: &mut State, discard: &mut [u8]) -> Turn {
         if self.waiting.is_some() && self.handle(state).is_none() {
-            self.flush();
+            self.flush(&mut state.holds);
             return Turn::Over;
         }
         self.serve(state, discard)
@@ -99,7 +130,7 @@ impl Session {
     pub fn serve(&mut self, state: &mut State, discard: &mut [u8]) -> Turn {
         let mut taken = 0;
         while taken < TURN_BYTES {
-            if !self.flush() {
+            if !self.flush(&mut state.holds) {
                 return Turn::Over;
             }
             if self.waiting.is_some() || self.is_full() {
@@ -116,11 +147,14 @@ impl Session {
             }
             if self.handle(state).is_none() {
                 // What was asked before is still answered, if the socket takes it.
-                self.flush();
+                self.flush(&mut state.holds);
                 return Turn::Over;
             }
         }
-        if self.flush() { Turn::More } else { Turn::Over }
+        match self.flush(&mut state.holds) {
+            true => Turn::More,
+            false => Turn::Over,
+        }
     }
 
     /// Whether more answers wait than may.
@@ -156,6 +190,7 @@ impl Session {
         let now = clock::now();
         let mut waited = self.waiting.take().map(|waiting| waiting.since);
         loop {
+            self.hold(state.holds.answers);
             self.behind = self.is_full();
             if self.behind {
                 break;
@@ -208,10 +243,29 @@ impl Session {
         Some(())
     }
 
-    /// Writes what is to be answered; `false` when the connection is over.
-    pub fn flush(&mut self) -> bool {
-        while self.written < self.outbound.len() {
-            match self.stream.write(&self.outbound[self.written..]) {
+    /// Holds what was answered last for `hold`.
+    fn hold(&mut self, hold: Nanos) {
+        let end = self.outbound.len();
+        let last = self.held.back().map_or(self.released, |held| held.end);
+        if hold > 0 && end > last {
+            let since = clock::now();
+            let until = since.saturating_add(hold);
+            self.held.push_back(Held { since, until, end });
+        }
+    }
+
+    /// Writes what may be answered; `false` when the connection is over.
+    fn flush(&mut self, holds: &mut Holds) -> bool {
+        if self.held.is_empty() {
+            self.released = self.outbound.len();
+        } else {
+            self.release(clock::now(), holds);
+        }
+        while self.written < self.released {
+            match self
+                .stream
+                .write(&self.outbound[self.written..self.released])
+            {
                 Ok(0) => return false,
                 Ok(bytes) => self.written += bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
@@ -219,9 +273,29 @@ impl Session {
                 Err(_) => return false,
             }
         }
-        self.outbound.clear();
-        self.written = 0;
+        self.forget_written();
         true
+    }
+
+    /// Lets go what was held long enough.
+    fn release(&mut self, now: Nanos, holds: &mut Holds) {
+        while let Some(held) = self.held.front().filter(|held| held.until <= now) {
+            holds.answered(now - held.since);
+            self.released = held.end;
+            self.held.pop_front();
+        }
+    }
+
+    /// Gives the room of what was written back.
+    fn forget_written(&mut self) {
+        if self.held.is_empty() || self.written > OUTBOUND_BYTES_MAX {
+            self.outbound.drain(..self.written);
+            for held in &mut self.held {
+                held.end -= self.written;
+            }
+            self.released -= self.written;
+            self.written = 0;
+        }
     }
 }
 

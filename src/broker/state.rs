@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use mio::Token;
 
 use super::group::{Group, Groups};
+use super::holds::Holds;
 use super::options::BrokerOptions;
 use super::topics::Topics;
 use crate::base::clock::Nanos;
@@ -20,14 +21,17 @@ pub struct State {
     pub topics: Topics,
     /// Connections whose wait may be over.
     pub woken: HashSet<Token>,
+    /// What is held back.
+    pub holds: Holds,
     groups: Groups,
     next_producer_id: i64,
 }
 
 impl State {
     /// A state without topics, of brokers at `addresses`.
-    pub fn new(addresses: Vec<SocketAddr>, options: &BrokerOptions) -> Self {
+    pub fn new(addresses: Vec<SocketAddr>, options: &BrokerOptions, holds: Holds) -> Self {
         Self {
+            holds,
             topics: Topics::new(addresses.len(), options),
             brokers: addresses,
             woken: HashSet::new(),
@@ -82,12 +86,13 @@ impl State {
 
     /// When something has to be done that nobody asks for.
     pub fn next(&self) -> Nanos {
-        self.groups.next()
+        self.groups.next().min(self.topics.next())
     }
 
     /// Does what is due without being asked for.
     pub fn tick(&mut self, now: Nanos) {
         self.groups.tick(now, &mut self.woken);
+        self.topics.reveal(now, &mut self.holds, &mut self.woken);
     }
 
     /// A producer id that nobody has.

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use mio::Token;
 
 use super::config::{self, Change, Configs, LOG_APPEND_TIME, Refusal, Setting};
+use super::holds::Holds;
 use super::options::{BrokerOptions, LogKind};
 use super::partition::{Appended, Offered, Partition};
+use crate::base::clock::{self, Nanos};
 use crate::wire::broker_error::BrokerError;
 use crate::wire::produce::TopicRef;
 
@@ -28,6 +30,10 @@ pub struct Topics {
     partitions: u32,
     log: LogKind,
     kept: Kept,
+    /// How long records that were appended can't be read.
+    hold: Nanos,
+    /// What is held from being read, the oldest first.
+    hidden: VecDeque<Hidden>,
     /// Where records are inflated to be looked at.
     scratch: Vec<u8>,
 }
@@ -76,6 +82,15 @@ struct Kept {
     order: VecDeque<(TopicId, u32)>,
 }
 
+/// Records that were appended and can't be read yet.
+#[derive(Debug)]
+struct Hidden {
+    since: Nanos,
+    topic: TopicId,
+    partition: u32,
+    end_offset: i64,
+}
+
 impl Topics {
     /// No topics on `brokers`.
     pub fn new(brokers: usize, options: &BrokerOptions) -> Self {
@@ -86,6 +101,8 @@ impl Topics {
             partitions: options.partitions,
             log: options.log,
             kept: Kept::default(),
+            hold: options.holds.appends,
+            hidden: VecDeque::new(),
             scratch: Vec::new(),
         }
     }
@@ -259,8 +276,8 @@ impl Topics {
         }
     }
 
-    /// Appends the batch of `bytes` that begins with `head` at `place`, lets it be read, and drops
-    /// what is too much now. Connections that wait for it are added to `woken`.
+    /// Appends the batch of `bytes` that begins with `head` at `place`, lets it be read, at once
+    /// or after the hold, and drops what is too much now. Connections that wait for it are added to `woken`.
     ///
     /// # Errors
     /// The error a broker answers.
@@ -270,6 +287,7 @@ impl Topics {
         (head, bytes): (&[u8], usize),
         woken: &mut HashSet<Token>,
     ) -> Result<Appended, BrokerError> {
+        let hold = self.hold;
         let mut scratch = std::mem::take(&mut self.scratch);
         let appended = self.find(place).and_then(|(topic, index)| {
             if bytes > topic.max_batch_bytes {
@@ -282,19 +300,48 @@ impl Topics {
             };
             let partition = &mut topic.partitions[index];
             let appended = partition.append(&offered, &mut scratch)?;
-            if appended.kept_bytes > 0 {
+            if appended.kept_bytes > 0 && hold == 0 {
                 woken.extend(partition.reveal(partition.end_offset()));
             }
-            Ok((topic.id, appended))
+            Ok((topic.id, partition.end_offset(), appended))
         });
         self.scratch = scratch;
-        let (topic, appended) = appended?;
+        let (topic, end_offset, appended) = appended?;
         if appended.kept_bytes > 0 {
+            if hold > 0 {
+                self.hidden.push_back(Hidden {
+                    since: clock::now(),
+                    topic,
+                    partition: place.partition as u32,
+                    end_offset,
+                });
+            }
             self.kept.bytes += appended.kept_bytes;
             self.kept.order.push_back((topic, place.partition as u32));
             self.drop_oldest();
         }
         Ok(appended)
+    }
+
+    /// When records can be read that can't be yet.
+    pub fn next(&self) -> Nanos {
+        let next = self.hidden.front();
+        next.map_or(Nanos::MAX, |hidden| hidden.since.saturating_add(self.hold))
+    }
+
+    /// Lets be read what was held long enough.
+    pub fn reveal(&mut self, now: Nanos, holds: &mut Holds, woken: &mut HashSet<Token>) {
+        while self.next() <= now
+            && let Some(hidden) = self.hidden.pop_front()
+        {
+            holds.revealed(now - hidden.since);
+            let name = self.names.get(&hidden.topic);
+            let topic = name.and_then(|name| self.by_name.get_mut(name));
+            let index = hidden.partition as usize;
+            if let Some(partition) = topic.and_then(|topic| topic.partitions.get_mut(index)) {
+                woken.extend(partition.reveal(hidden.end_offset));
+            }
+        }
     }
 
     /// Drops the oldest batches until what is left is within the retention.

@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
@@ -308,6 +309,15 @@ pub struct Broker {
     /// Bytes of batches that the memory log keeps over all partitions; the oldest go first
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = parse_bytes)]
     pub retention_bytes: u64,
+    /// Hold every answer this long
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = span::parse)]
+    pub delay: Nanos,
+    /// Let what was written be read this much later
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = span::parse)]
+    pub append_delay: Nanos,
+    /// Write down how long each of them was really held, in nanoseconds: what,asked_ns,held_ns
+    #[arg(long, value_name = "FILE")]
+    pub hold_log: Option<PathBuf>,
     /// How long the first members of a consumer group wait for more
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = span::parse)]
     pub initial_rebalance_delay: Nanos,

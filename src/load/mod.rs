@@ -1,6 +1,5 @@
 //! The workload: what is sent when, and the loop that sends it.
 
-pub mod alarm;
 pub mod arrival;
 pub mod blocks;
 pub mod headers;

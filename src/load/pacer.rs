@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mio::{Events, Poll, Registry, Token};
 
-use super::alarm::Alarm;
+use crate::base::alarm::Alarm;
 use crate::base::clock::Nanos;
 
 /// Spinning begins this long before a time that has to be met.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use crate::broker::{self, BrokerOptions, LogKind};
+use crate::broker::{self, BrokerOptions, Holding, LogKind};
 use crate::cli::Failure;
 use crate::cli::args::{Broker, BrokerLog};
 
@@ -22,10 +22,10 @@ pub fn run(args: &Broker) -> Result<u8, Failure> {
         listen: addresses(args)?,
         partitions: args.partitions,
         log,
+        holds: holds(args)?,
         initial_rebalance_delay: args.initial_rebalance_delay,
     };
-    let running = broker::start(&options)
-        .map_err(|e| Failure::Run(format!("can't listen on {}: {e}", args.listen)))?;
+    let running = broker::start(&options).map_err(|e| Failure::Run(e.to_string()))?;
     let addresses = running.addresses().iter().map(SocketAddr::to_string);
     let addresses: Vec<String> = addresses.collect();
     let line = format!("listening on {} ({words})\n", addresses.join(","));
@@ -33,6 +33,24 @@ pub fn run(args: &Broker) -> Result<u8, Failure> {
     std::io::stdout().write_all(line.as_bytes()).ok();
     running.wait();
     Ok(1)
+}
+
+fn holds(args: &Broker) -> Result<Holding, Failure> {
+    if args.append_delay > 0 && args.log == BrokerLog::Sink {
+        return Err(Failure::Usage(
+            "--append-delay: of a sink nothing can be read anyway".to_owned(),
+        ));
+    }
+    if args.hold_log.is_some() && args.delay == 0 && args.append_delay == 0 {
+        return Err(Failure::Usage(
+            "--hold-log: nothing is held without --delay or --append-delay".to_owned(),
+        ));
+    }
+    Ok(Holding {
+        answers: args.delay,
+        appends: args.append_delay,
+        log: args.hold_log.clone(),
+    })
 }
 
 /// Where each broker listens: port 0 is a free one for each, any other the first of a row.

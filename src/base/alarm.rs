@@ -1,4 +1,4 @@
-//! A load thread's alarm: a timerfd in its poll set, because poll's own time-out rounds up to 1–2 ms.
+//! A loop's alarm: a timerfd in its poll set, because poll's own time-out rounds up to 1–2 ms.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,7 +10,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-use crate::base::clock::{Nanos, SECOND};
+use super::clock::{Nanos, SECOND};
 
 /// An alarm that makes the poll it is registered with return at a given time.
 #[derive(Debug)]
